@@ -4,10 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
 import { attribute } from '@skerry/xml'
+import { sql } from 'kysely'
 
+import { tendOnce } from '../src/runs/tend-runs.ts'
 import { addScheduledRun } from '../src/store/begun-runs.ts'
+import { openSchedule } from '../src/store/schedules.ts'
 import { openWorkflowApi, readAnswer, readJson, type WorkflowApi } from './workflow-api.ts'
-import { definitionText, seedWorkflow } from './workflow-database.ts'
+import { definitionText, seedSchedule, seedWorkflow } from './workflow-database.ts'
 
 let api: WorkflowApi
 before(async () => {
@@ -16,6 +19,25 @@ before(async () => {
 after(() => api[Symbol.asyncDispose]())
 
 const json = 'application/json'
+
+/** One pass over what requests could not end. */
+const tend = () =>
+  tendOnce(
+    {
+      db: api.store.db,
+      runs: api.runs,
+      grants: api.cloud.grants,
+      log: () => undefined,
+      pause: async () => undefined,
+    },
+    '00000000-0000-0000-0000-000000000000',
+  )
+const countSchedules = async (workflow: string): Promise<number> => {
+  const { rows } = await sql`select from schedule where workflow = ${workflow}`.execute(
+    api.store.db,
+  )
+  return rows.length
+}
 
 test('a schedule is paused when another user changes its workflow, until its owner resumes it', async () => {
   const [owner, author, admin] = [
@@ -110,4 +132,87 @@ test('schedules have a time zone, an overlap policy and a pause, and only author
   assert.equal((await api.ask('GET', at, { as: principal })).status, 404)
   const own = readAnswer(await api.ask('GET', `/api/workflows/${id}/tasks`, { as: principal }))
   assert.equal(attribute(own, 'total'), '1')
+})
+
+test('a schedule that could not be created leaves nothing, in the database, in Temporal and in the cloud', async () => {
+  const principal = api.enter('eng', 'user')
+  const { id } = await seedWorkflow(api.store, api.eng.principal, { name: 'refused' })
+  const create = async () => {
+    const body = JSON.stringify({ workflow: id, name: 'nightly', cron: '0 3 * * *' })
+    return api.ask('POST', '/api/schedules', { as: principal, accept: json, body })
+  }
+  const count = () => countSchedules(id)
+  const before = new Set(api.cloud.grants.alive)
+  api.cloud.grants.away = true
+  assert.equal((await create()).status, 503)
+  api.cloud.grants.away = false
+  assert.equal(await count(), 1, 'it is remembered: the cloud could not confirm that it has ended')
+  api.runs.away = true
+  assert.equal((await create()).status, 503)
+  api.runs.away = false
+  assert.equal(await count(), 2, 'and so is this one')
+  await sql`update schedule set deleted_at = deleted_at - interval '3 min' where workflow = ${id}`.execute(
+    api.store.db,
+  )
+  await tend()
+  assert.equal(await count(), 0)
+  assert.deepEqual(api.cloud.grants.alive, before)
+  assert.equal((await create()).status, 201)
+})
+
+test('the grants of deleted schedules end, also if the cloud or Temporal is away meanwhile', async () => {
+  const principal = api.enter('eng', 'organisation administrator')
+  const { id } = await seedWorkflow(api.store, principal, { name: 'deleted' })
+  const create = async () => {
+    const body = JSON.stringify({ workflow: id, name: 'nightly', cron: '0 3 * * *' })
+    const made = await api.ask('POST', '/api/schedules', { as: principal, accept: json, body })
+    return readJson<{ id: string }>(made, 201).id
+  }
+  const isAlive = (schedule: string) => [
+    api.cloud.grants.alive.has(schedule),
+    api.runs.scheduled.has(schedule),
+  ]
+  const [one, two, three] = [await create(), await create(), await create()]
+  assert.deepEqual(
+    [one, two, three].map(isAlive),
+    [one, two, three].map(() => [true, true]),
+  )
+  await addScheduledRun(api.store.db, one, 'now')
+  const remove = (path: string) => api.ask('DELETE', path, { as: principal })
+  assert.equal((await remove(`/api/schedules/${one}`)).status, 204)
+  assert.deepEqual(isAlive(one), [false, false])
+  api.cloud.grants.away = true
+  assert.equal((await remove(`/api/schedules/${two}`)).status, 204)
+  api.cloud.grants.away = false
+  assert.deepEqual(isAlive(two), [true, false])
+  api.runs.away = true
+  assert.equal((await remove(`/api/workflows/${id}?force=true`)).status, 200)
+  api.runs.away = false
+  assert.deepEqual(isAlive(three), [false, true])
+  await tend()
+  assert.deepEqual(isAlive(two), [true, false], 'the request may still be in progress')
+  await sql`update schedule set deleted_at = deleted_at - interval '3 min' where workflow = ${id}`.execute(
+    api.store.db,
+  )
+  await tend()
+  assert.deepEqual(
+    [two, three].map(isAlive),
+    [two, three].map(() => [false, false]),
+  )
+  assert.equal(await countSchedules(id), 1, 'the one with a run is kept for its record')
+  api.cloud.grants.alive.add(one)
+  await tend()
+  assert.ok(api.cloud.grants.alive.has(one), 'an end that was confirmed is not repeated')
+})
+
+test('a schedule whose grant was ended meanwhile does not come into being', async () => {
+  const { principal, ids } = api.eng
+  const options = { workflow: ids['workflow'] ?? '', isOpen: false }
+  const late = await seedSchedule(api.store, principal, options)
+  await sql`update schedule set deleted_at = deleted_at - interval '3 min' where id = ${late}`.execute(
+    api.store.db,
+  )
+  await tend()
+  const open = api.store.as(principal, (tx) => openSchedule(tx, { org: principal.org, id: late }))
+  await assert.rejects(open, { kind: 'gone' })
 })

@@ -10,7 +10,7 @@ import type { AccountQueries } from '../src/http/authenticator.ts'
 import type { WorkflowPrincipal } from '../src/identity/rights.ts'
 
 export interface SimulatedCloud extends AccountQueries {
-  readonly grants: Grants & { readonly alive: Set<string> }
+  readonly grants: Grants & { readonly alive: Set<string>; away: boolean }
   /** The number of password checks. */
   checks: number
   away: boolean
@@ -26,6 +26,9 @@ export function simulatedCloud(): SimulatedCloud {
   let stamp = 1
   const requireThere = () => {
     if (cloud.away) throw new Fault('unavailable', 'the cloud is not reachable')
+  }
+  const requireGrants = () => {
+    if (cloud.grants.away) throw new Fault('unavailable', 'the cloud is not reachable')
   }
   const cloud: SimulatedCloud = {
     checks: 0,
@@ -50,12 +53,15 @@ export function simulatedCloud(): SimulatedCloud {
     },
     grants: {
       alive,
+      away: false,
       async ask({ id = randomUUID() }) {
         requireThere()
+        requireGrants()
         alive.add(id)
         return id
       },
       async end(grant) {
+        requireGrants()
         alive.delete(grant)
       },
     },

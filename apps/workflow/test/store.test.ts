@@ -22,11 +22,12 @@ import { closeInteraction, listInteractions, openInteraction } from '../src/stor
 import { loadRun, loadSecret } from '../src/store/load-run.ts'
 import { listLogs } from '../src/store/logs.ts'
 import { record } from '../src/store/record.ts'
-import { addSchedule, deleteSchedule, pauseSchedule } from '../src/store/schedules.ts'
+import { deleteSchedule, pauseSchedule } from '../src/store/schedules.ts'
 import {
   openWorkflowDatabase,
   orgs,
   seedExecution,
+  seedSchedule,
   seedWorkflow,
   someone,
   type WorkflowDatabase,
@@ -206,24 +207,7 @@ test('child runs and scheduled runs are created once per key', async () => {
       isFault('not-found'),
     )
   }
-  const schedule = randomUUID()
-  await store.as(alice, (tx) =>
-    addSchedule(tx, {
-      org: alice.org,
-      id: schedule,
-      workflow: inner.id,
-      name: 'nightly',
-      grant: 'g',
-      account: alice.account,
-      accountName: alice.user,
-      cron: '0 3 * * *',
-      everySeconds: undefined,
-      timeZone: 'Europe/Berlin',
-      overlap: 'skip',
-      paused: false,
-      input: { b: 2 },
-    }),
-  )
+  const schedule = await seedSchedule(store, alice, { workflow: inner.id, input: { b: 2 } })
   const runs = [1, 1, 2].map((at) => addScheduledRun(store.db, schedule, `time ${at}`))
   const ids = (await Promise.all(runs)).map((each) => each?.execution.id)
   assert.equal(new Set(ids).size, 2)

@@ -17,7 +17,6 @@ import { buildServer } from '../src/http/server.ts'
 import { OpenStreams } from '../src/identity/open-streams.ts'
 import type { WorkflowRole, WorkflowPrincipal } from '../src/identity/rights.ts'
 import { routes } from '../src/routes.ts'
-import { addSchedule } from '../src/store/schedules.ts'
 import { holdToOpenApi } from './held-to-openapi.ts'
 import {
   PASSWORD,
@@ -29,6 +28,7 @@ import {
 import {
   openWorkflowDatabase,
   seedExecution,
+  seedSchedule,
   seedWorkflow,
   someone,
   type orgs,
@@ -162,24 +162,7 @@ async function addTenant(store: WorkflowDatabase, principal: WorkflowPrincipal):
     },
   })
   const execution = await seedExecution(store, principal, made, { name: 'John' })
-  const schedule = randomUUID()
-  await store.as(principal, (tx) =>
-    addSchedule(tx, {
-      org: principal.org,
-      id: schedule,
-      workflow: made.id,
-      name: 'nightly',
-      grant: randomUUID(),
-      account: principal.account,
-      accountName: principal.user,
-      cron: '0 3 * * *',
-      everySeconds: undefined,
-      timeZone: 'UTC',
-      overlap: 'skip',
-      paused: false,
-      input: {},
-    }),
-  )
+  const schedule = await seedSchedule(store, principal, { workflow: made.id })
   const { id: workflow, category } = made
   return { principal, ids: { workflow, execution, schedule, category: category.id } }
 }

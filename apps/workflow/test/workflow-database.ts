@@ -13,6 +13,7 @@ import type { WorkflowTables, WorkflowTx, RunValues } from '../src/store/databas
 import { addExecution, keepGrant } from '../src/store/executions.ts'
 import { digestOf } from '../src/store/load-run.ts'
 import { prepareTables } from '../src/store/open-store.ts'
+import { addSchedule, openSchedule } from '../src/store/schedules.ts'
 import { saveVersion, type NewVersion } from '../src/store/workflows.ts'
 
 export interface WorkflowDatabase extends AsyncDisposable {
@@ -145,5 +146,37 @@ export async function seedExecution(
     }),
   )
   await keepGrant(db, { org: principal.org, id }, `grant-${id}`)
+  return id
+}
+
+/** Returns its id. `isOpen` (default: true): whether it exists, or is as a crash in the middle of its creation leaves it. */
+export async function seedSchedule(
+  store: WorkflowDatabase,
+  principal: WorkflowPrincipal,
+  {
+    workflow,
+    input = {},
+    isOpen = true,
+  }: { readonly workflow: string; readonly input?: RunValues; readonly isOpen?: boolean },
+): Promise<string> {
+  const id = randomUUID()
+  const { org, account, user } = principal
+  await store.as(principal, async (tx) => {
+    await addSchedule(tx, {
+      org,
+      id,
+      workflow,
+      name: 'nightly',
+      account,
+      accountName: user,
+      cron: '0 3 * * *',
+      everySeconds: undefined,
+      timeZone: 'Europe/Berlin',
+      overlap: 'skip',
+      paused: false,
+      input,
+    })
+    if (isOpen) await openSchedule(tx, { org, id })
+  })
   return id
 }

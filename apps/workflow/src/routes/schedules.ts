@@ -12,12 +12,14 @@ import type { WorkflowCaller } from '../http/caller.ts'
 import { workflowFinders } from '../http/path-workflows.ts'
 import { route } from '../http/route.ts'
 import { authorize, authorizeOwn, type WorkflowPrincipal } from '../identity/rights.ts'
+import { endSchedule } from '../runs/end-schedule.ts'
 import { checkRunInput } from '../runs/start-execution.ts'
 import { overlaps } from '../store/database.ts'
 import {
   addSchedule,
   deleteSchedule,
   listSchedules,
+  openSchedule,
   pauseSchedule,
   type NewSchedule,
   type ScheduleRow,
@@ -136,17 +138,11 @@ async function create(
   const { form } = await context.as(principal, (tx) => readVersion(tx, workflow))
   refuseSecrets(form ?? undefined)
   const input = await checkRunInput(context, form, body.context)
-  const grant = await context.grants.ask({
-    org: workflow.org,
-    account: principal.account,
-    kind: 'schedule',
-  })
   const made: NewSchedule = {
     org: workflow.org,
     id: context.uuid(),
     workflow: workflow.id,
     name: body.name,
-    grant,
     account: principal.account,
     accountName: principal.user,
     ...times,
@@ -154,15 +150,19 @@ async function create(
     overlap: body.overlap ?? 'skip',
     paused: body.paused ?? false,
   }
+  await context.as(principal, (tx) => addSchedule(tx, made))
   try {
+    const { org, id, account } = made
+    await context.grants.ask({ id, org, account, kind: 'schedule' })
     return await context.as(principal, async (tx) => {
-      const row = await addSchedule(tx, made)
-      // Inside the transaction: a schedule that Temporal does not accept is not stored.
+      const row = await openSchedule(tx, made)
+      // Inside the transaction: a schedule that Temporal does not accept does not exist.
       await context.runs.schedules.create(row)
       return row
     })
   } catch (error) {
-    await context.grants.end(grant).catch(() => undefined)
+    // If this fails, it is repeated later.
+    await context.as(principal, (tx) => endSchedule(context, tx, made.id)).catch(() => undefined)
     throw error
   }
 }
@@ -309,7 +309,10 @@ export const schedules = [
         await deleteSchedule(tx, params.schedule)
         await context.runs.schedules.delete(params.schedule.id)
       })
-      await context.grants.end(params.schedule.grant_id).catch(() => undefined)
+      // If this fails, it is repeated later.
+      await context
+        .as(principal, (tx) => endSchedule(context, tx, params.schedule.id))
+        .catch(() => undefined)
       return { status: 204 }
     },
   }),

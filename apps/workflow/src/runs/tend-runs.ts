@@ -4,11 +4,13 @@ import type { Kysely } from 'kysely'
 import type { Grants, Runs } from '../context.ts'
 import type { WorkflowTables } from '../store/database.ts'
 import { failExecution, markGrantEnded } from '../store/executions.ts'
+import { listGrantedSchedules } from '../store/schedules.ts'
 import { listCanceled, listGoingOn, listGranted, listUnstarted } from '../store/untended.ts'
+import { endSchedule } from './end-schedule.ts'
 
 export interface RunSupervisorContext {
   readonly db: Kysely<WorkflowTables>
-  readonly runs: Pick<Runs, 'start' | 'cancel' | 'goesOn'>
+  readonly runs: Pick<Runs, 'start' | 'cancel' | 'goesOn' | 'schedules'>
   readonly grants: Pick<Grants, 'end'>
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
   readonly log: (message: string, cause?: unknown) => void
@@ -22,6 +24,8 @@ const LOST_SECONDS = 120
 const LOST_PART = 50
 /** By then the run itself has ended its grant. */
 const GRANTED_SECONDS = 10
+/** By then the request that creates or deletes the schedule has ended. */
+const SCHEDULE_SECONDS = 120
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /** Repairs runs that a crash left unfinished, until the signal aborts. Several servers may do it at the same time. */
@@ -52,6 +56,9 @@ export async function tendOnce(
   for (const { id, grant_id: grant } of await listGranted(db, GRANTED_SECONDS)) {
     await grants.end(grant ?? id)
     await markGrantEnded(db, id)
+  }
+  for (const schedule of await listGrantedSchedules(db, SCHEDULE_SECONDS)) {
+    await db.transaction().execute((tx) => endSchedule({ runs, grants }, tx, schedule))
   }
   const looked = await listGoingOn(db, { after, seconds: LOST_SECONDS, limit: LOST_PART })
   for (const execution of looked) {

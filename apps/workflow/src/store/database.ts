@@ -73,6 +73,7 @@ export interface WorkflowTables {
     workflow: string
     name: string
     grant_id: string
+    grant_ended: Generated<boolean>
     account: UserId
     account_name: string
     cron: string | null

@@ -1,3 +1,4 @@
+import { Fault } from '@skerry/fault'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
 import { notFound, type WorkflowPrincipal } from '../identity/rights.ts'
@@ -11,7 +12,6 @@ export interface NewSchedule {
   readonly id: string
   readonly workflow: string
   readonly name: string
-  readonly grant: string
   readonly account: ScheduleRow['account']
   readonly accountName: string
   readonly cron: string | undefined
@@ -22,16 +22,21 @@ export interface NewSchedule {
   readonly input: RunValues
 }
 
-export async function addSchedule(tx: WorkflowTx, schedule: NewSchedule): Promise<ScheduleRow> {
-  const { org, id, workflow, name, grant, account, paused } = schedule
-  return tx
+/**
+ * Records a schedule as deleted: it exists when `openSchedule` says so. Whatever a crash leaves of it before is ended like that of a
+ * deleted one. Its grant has its id.
+ */
+export async function addSchedule(tx: WorkflowTx, schedule: NewSchedule): Promise<void> {
+  const { org, id, workflow, name, account, paused } = schedule
+  await tx
     .insertInto('schedule')
     .values({
       org,
       id,
       workflow,
       name,
-      grant_id: grant,
+      grant_id: id,
+      deleted_at: sql<Date>`clock_timestamp()`,
       account,
       paused,
       account_name: schedule.accountName,
@@ -41,8 +46,24 @@ export async function addSchedule(tx: WorkflowTx, schedule: NewSchedule): Promis
       time_zone: schedule.timeZone,
       input: jsonText(schedule.input),
     })
+    .execute()
+}
+
+/** Throws `gone` if its grant was ended because this came too late. */
+export async function openSchedule(
+  tx: WorkflowTx,
+  { org, id }: Pick<ScheduleRow, 'org' | 'id'>,
+): Promise<ScheduleRow> {
+  return tx
+    .updateTable('schedule')
+    .set({ deleted_at: null })
+    .where('org', '=', org)
+    .where('id', '=', id)
+    .where('grant_ended', '=', false)
     .returningAll()
-    .executeTakeFirstOrThrow()
+    .executeTakeFirstOrThrow(
+      () => new Fault('gone', 'the schedule was not created in time', { hint: 'create another' }),
+    )
 }
 
 export async function findSchedule(
@@ -120,4 +141,47 @@ export async function deleteSchedule(
     .where('org', '=', org)
     .where('id', '=', id)
     .execute()
+}
+
+/** Schedules that were deleted this long ago and whose grant may still be valid. */
+export async function listGrantedSchedules(
+  db: Kysely<WorkflowTables>,
+  seconds: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('schedule')
+    .select('id')
+    .where('deleted_at', '<', sql<Date>`clock_timestamp() - make_interval(secs => ${seconds})`)
+    .where('grant_ended', '=', false)
+    .orderBy('deleted_at')
+    .limit(100)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Locks a deleted schedule whose grant may still be valid, so that it cannot come into being meanwhile. */
+export async function lockGrantedSchedule(
+  tx: Kysely<WorkflowTables>,
+  id: string,
+): Promise<Pick<ScheduleRow, 'id' | 'grant_id'> | undefined> {
+  return tx
+    .selectFrom('schedule')
+    .select(['id', 'grant_id'])
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .where('grant_ended', '=', false)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** One that never had a run is forgotten: a request that is refused leaves nothing. */
+export async function markScheduleEnded(tx: Kysely<WorkflowTables>, id: string): Promise<void> {
+  await tx
+    .deleteFrom('schedule')
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.not(eb.exists(eb.selectFrom('execution').select('id').where('schedule', '=', id))),
+    )
+    .execute()
+  await tx.updateTable('schedule').set({ grant_ended: true }).where('id', '=', id).execute()
 }
