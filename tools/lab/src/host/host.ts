@@ -44,7 +44,7 @@ import { pidOfDaemon } from './pid-file.ts'
 import { startReaper } from './reaper.ts'
 import { killVmd, readVmd, startVmd, wantsVmd, wantVmd, type VmdReport } from './vmd.ts'
 
-const LIBVIRT_TIMEOUT_MS = 30_000
+const LIBVIRT_TIMEOUT_MS = 60_000
 /** The arguments of vmd on a host with Open vSwitch: its second card leads to the world. */
 const UPLINKS = ['--uplink', 'world=eth1']
 const SIMPLE_ENVIRONMENT = {

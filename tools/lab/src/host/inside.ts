@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 
 import { childrenOf, isAlive, signalTo } from '../system/processes.ts'
 
-const FORK_TIMEOUT_MS = 5_000
+const FORK_TIMEOUT_MS = 30_000
 
 /**
  * Starts a program in the namespaces of a host's first process. A process cannot enter a pid namespace, only its children can, so

@@ -18,10 +18,11 @@ export function allPids(): number[] {
 
 /** A zombie holds no file, no lock, no port and no namespace. */
 export function isAlive(pid: number): boolean {
-  const state = statusField(pid, 'State')
-  if (state === undefined) return false
-  // Its first thread may be gone while others still hold all of that.
-  return !/^[ZX]/.test(state) || statusField(pid, 'Threads') !== '1'
+  // Read once: a zombie may be reaped between two looks, and must not count as alive for that.
+  const status = statusOf(pid)
+  if (status === undefined) return false
+  // Its first thread may be gone while others still hold all of that. One that is being reaped has none.
+  return !/^[ZX]/.test(fieldOf(status, 'State') ?? '') || Number(fieldOf(status, 'Threads')) > 1
 }
 
 /** The kernel's name of a process's namespace, or undefined if the process is gone. */
@@ -119,9 +120,15 @@ export async function killWithChildren(pids: readonly number[]): Promise<void> {
 }
 
 function statusField(pid: number, field: string): string | undefined {
-  const status = quietly(() => readFileSync(`/proc/${pid}/status`, 'latin1'))
-  return status?.match(new RegExp(`^${field}:\\s*(.*)$`, 'm'))?.[1]
+  const status = statusOf(pid)
+  return status === undefined ? undefined : fieldOf(status, field)
 }
+
+const statusOf = (pid: number): string | undefined =>
+  quietly(() => readFileSync(`/proc/${pid}/status`, 'latin1'))
+
+const fieldOf = (status: string, field: string): string | undefined =>
+  status.match(new RegExp(`^${field}:\\s*(.*)$`, 'm'))?.[1]
 
 /** A process may end between two looks at it, so unreadable data counts as missing. */
 function quietly<T>(look: () => T): T | undefined {
