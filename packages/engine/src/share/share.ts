@@ -296,17 +296,17 @@ async function serves(pid: string, socket: string): Promise<boolean> {
 }
 
 async function endProcess(pid: number): Promise<void> {
-  const gone = (): boolean => {
+  // It may end by itself at any moment, so a signal that finds no process is its end.
+  const reaches = (signal: NodeJS.Signals | 0): boolean => {
     try {
-      process.kill(pid, 0)
-      return false
+      return process.kill(pid, signal)
     } catch {
-      return true
+      return false
     }
   }
-  if (!gone()) process.kill(pid, 'SIGTERM')
-  for (let round = 0; !gone(); round++) {
-    if (round === 100) process.kill(pid, 'SIGKILL')
+  let isThere = reaches('SIGTERM')
+  for (let round = 0; isThere; round++) {
     await sleep(10)
+    isThere = reaches(round === 100 ? 'SIGKILL' : 0)
   }
 }
