@@ -241,17 +241,21 @@ async function untold({ db, cloud }: Place, reader: EventReader): Promise<string
   // The keys of the lab's cells are beside their issuers.
   const key = readFileSync(join(dirname(cloud.ca), 'seal.key'), 'utf8').trim()
   const cursors = makeCursors(() => key)
-  const { rows } = await sql<{
-    tx: string
-    seq: string
-    org: OrgId
-  }>`select tx, seq, event.org from event
-    join org on org.id = event.org where org.name = ${cloud.tenants[0]?.org ?? ''} order by tx, seq`.execute(
-    db,
-  )
-  const all = rows.map((row) => cursors(row.org).write(row))
-  const same = () => reader.seen.length >= all.length
-  await until('the reader receives the last event', same, 15_000).catch(() => undefined)
+  let all: readonly string[] = []
+  // Read again each time: the cloud itself may have emitted events since.
+  const same = async () => {
+    const { rows } = await sql<{
+      tx: string
+      seq: string
+      org: OrgId
+    }>`select tx, seq, event.org from event
+      join org on org.id = event.org where org.name = ${cloud.tenants[0]?.org ?? ''} order by tx, seq`.execute(
+      db,
+    )
+    all = rows.map((row) => cursors(row.org).write(row))
+    return reader.seen.length === all.length
+  }
+  await until('the reader receives the last event', same, MATCHES_MS).catch(() => undefined)
   if (all.join() === reader.seen.join()) return []
   const missed = all.filter((id) => !reader.seen.includes(id))
   const twice = reader.seen.filter((id, place) => reader.seen.indexOf(id) !== place)

@@ -117,6 +117,7 @@ describe('an interrupted move', { skip: reasonToSkip('host', 'small') ?? false }
           (error: unknown) => String(error),
         )
         // A move waits for a target whose libvirtd does not come back.
+        void move.then((how) => source.requireBroken(how))
         const [moved] = await Promise.all([move, broken])
         await source.fix()
         await target.fix()

@@ -64,6 +64,12 @@ export class MovePlace {
     return this.#break.done.promise
   }
 
+  /** Rejects the break if the move ended, in this way, before it came to that point. */
+  requireBroken(moved: string): void {
+    this.#break?.done.reject(new Error(`the move ended before it could be broken: ${moved}`))
+    this.#break = undefined
+  }
+
   /** A call of this host's engine to the other. */
   async #carry(call: string, args: readonly unknown[]): Promise<unknown> {
     const point = this.#break

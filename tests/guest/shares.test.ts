@@ -59,13 +59,14 @@ async function soon(script: string, wanted: string): Promise<number> {
   return performance.now() - began
 }
 
-/** Everything on the host that exists for shares. */
+/** Everything on the host that exists for shares. A virtiofsd is two processes, and the second ends a moment after the first. */
 async function leftOnHost(): Promise<string[]> {
   const { host } = there()
   const script = `
     find /run/skerry -mindepth 2
     grep -o '/run/skerry/[^ ]*' /proc/self/mountinfo
-    pgrep -a virtiofsd
+    for try in $(seq 300); do pgrep -r D,R,S,T virtiofsd >/dev/null || break; sleep 0.1; done
+    pgrep -r D,R,S,T -a virtiofsd
     true`
   const { stdout } = await host.run(['sh', '-c', script])
   return stdout.split('\n').filter(Boolean)

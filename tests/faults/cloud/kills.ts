@@ -91,8 +91,7 @@ export class Killer {
       return { whose: host.name }
     },
     qemu: async () => {
-      const { pid, vm } = await this.#aQemu()
-      process.kill(pid, 'SIGKILL')
+      const { pid, vm } = await this.#killQemu()
       return { whose: vm, pid }
     },
     postgres: async () => {
@@ -196,16 +195,19 @@ export class Killer {
     void reviving.finally(() => this.#reviving.delete(reviving))
   }
 
-  /** The QEMU of one of the cloud's VMs; waits if there is none now. */
-  async #aQemu(): Promise<Life> {
-    const look = async () => {
+  /** Kills the QEMU of one of the cloud's VMs; waits if there is none now. */
+  async #killQemu(): Promise<Life> {
+    const kill = async () => {
       const rows = await this.#place.db.selectFrom('vm').select('id').execute()
       const ours = new Set<string>(rows.map(({ id }) => id))
       const [first, ...others] = this.#place.qemus.running().filter(({ vm }) => ours.has(vm))
-      return first && this.#chance.pick([first, ...others])
+      const life = first && this.#chance.pick([first, ...others])
+      // It throws if a task has just ended it: then another one is looked for.
+      if (life) process.kill(life.pid, 'SIGKILL')
+      return life
     }
-    const looking = () => look().catch(() => undefined)
-    return this.#looking(() => until('a guest runs', looking, FOUND_MS))
+    const killed = () => kill().catch(() => undefined)
+    return this.#looking(() => until('a guest runs', killed, FOUND_MS))
   }
 
   async #looking<T>(look: () => Promise<T>): Promise<T> {

@@ -45,20 +45,21 @@ export class QemuWatch implements Disposable {
   #look(): void {
     this.looks += 1
     const seen = new Map<string, number>()
+    // Before the processes are read: one of them may end, and its task too, before the last is read.
+    const began = Date.now()
     const running = this.running()
     for (const { pid, vm } of running) {
       const other = seen.get(vm)
       if (other !== undefined) this.doubled.push(`VM ${vm} has the QEMUs ${other} and ${pid}`)
       seen.set(vm, pid)
     }
-    const now = Date.now()
-    const ended = { after: this.#lastAt, before: now }
+    const ended = { after: this.#lastAt, before: Date.now() }
     for (const life of this.#last) {
       if (!running.some(({ pid, vm }) => pid === life.pid && vm === life.vm))
         this.over.push({ ...life, ended })
     }
     this.#last = running
-    this.#lastAt = now
+    this.#lastAt = began
   }
 
   #vmOf(pid: string): string | undefined {
