@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { freshDatabase, reasonToSkip, startHost } from '@skerry/lab'
+import { freshDatabase, reasonToSkip, startHost, until } from '@skerry/lab'
 import { openDatabase } from '@skerry/postgres'
 
 import { actingAs } from '../../apps/cloud/src/database/acting-as.ts'
@@ -78,6 +78,10 @@ test('init, invite, join: vmd answers its cell as the host that it became', { sk
   assert.deepEqual([name, address, port], ['one', '127.0.0.1', 8443])
 
   const { log } = await host.startVmd()
+  // It opens the host API after its own, which the lab waits for.
+  const isOpen = async () =>
+    (await host.run(['bash', '-c', ': </dev/tcp/127.0.0.1/8443'])).code === 0
+  await until('the host API is open', isOpen)
   const asks = [process.execPath, join(import.meta.dirname, 'hello-process.ts')]
   const reported = await host.run([...asks, join(dir, 'identity'), String(id)])
   assert.equal(reported.code, 0, `${reported.stderr}\n${await readFile(log, 'utf8')}`)

@@ -64,7 +64,7 @@ export function kernelOf(engine: RemoteEngine, id: string): Promise<string> {
   return inGuest(engine, id, 'cat /proc/sys/kernel/random/boot_id')
 }
 
-/** How many times the guest has booted, by its serial output. */
+/** How many times the guest has booted, by its serial output. Complete lines count: a line arrives in parts. */
 export async function timesUp(engine: RemoteEngine, id: string): Promise<number> {
-  return (await engine.readSerialLog(id)).match(/guest up in/g)?.length ?? 0
+  return (await engine.readSerialLog(id)).match(/guest up in [^\n]*\n/g)?.length ?? 0
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { guestImage, reasonToSkip, startHost, startIssuer } from '@skerry/lab'
+import { guestImage, reasonToSkip, startHost, startIssuer, until } from '@skerry/lab'
 
 const skip = reasonToSkip('host', 'small') ?? false
 
@@ -30,7 +30,14 @@ test('a cell creates a guest, sees its screen and deletes it', { skip }, async (
     [join(directory.path, 'hosts.crt')]: hosts.cert,
   }
   for (const [file, text] of Object.entries(files)) await writeFile(file, text, { mode: 0o600 })
-  await host.startVmd()
+  /** It opens the host API after its own, which the lab waits for. */
+  const startVmd = async () => {
+    await host.startVmd()
+    const isOpen = async () =>
+      (await host.run(['bash', '-c', ': </dev/tcp/127.0.0.1/8443'])).code === 0
+    await until('the host API is open', isOpen)
+  }
+  await startVmd()
   const image = await guestImage('small')
   const program = `${import.meta.dirname}/host-api-process.ts`
   const asCell = async (phase: string): Promise<Record<string, unknown>> => {
@@ -47,7 +54,7 @@ test('a cell creates a guest, sees its screen and deletes it', { skip }, async (
   const begun = await asCell('begin')
   assert.equal(begun['power'], 'on')
   await host.killVmd()
-  await host.startVmd()
+  await startVmd()
   const local = await host.run(['curl', '-s', 'http://127.0.0.1:8080/api/vms'])
   assert.doesNotMatch(local.stdout, /7b0f0dc1/)
   assert.deepEqual(await asCell('look'), {

@@ -37,6 +37,8 @@ test('a running guest moves to another host with its disk and continues', async 
   assert.deepEqual([await fixed(from), await fixed(to)], ['', line])
 
   assert.equal(await there.readPower('walker'), 'on')
+  // libvirt of the target learns after the move that the agent is connected.
+  await until('the agent of walker answers', () => there.pingGuest('walker'), BOOT_MS)
   const after = await uptime(there, 'walker')
   assert.ok(after >= before, `uptime went from ${before} to ${after}`)
   const { stdout } = await tryInGuest(
@@ -50,8 +52,12 @@ test('a running guest moves to another host with its disk and continues', async 
     [vm.tag, vm.incarnation, vm.diskMiB, vm.sharing],
     ['kept', INCARNATION, 64, true],
   )
-  const { stdout: mounted } = await tryInGuest(there, 'walker', 'grep virtiofs /proc/mounts')
-  assert.match(mounted, /shares \/mnt\/shares virtiofs/)
+  // They are mounted once the agent answers.
+  const isMounted = async () =>
+    /shares \/mnt\/shares virtiofs/.test(
+      (await tryInGuest(there, 'walker', 'grep virtiofs /proc/mounts')).stdout,
+    )
+  await until('its shared folders are mounted', isMounted, BOOT_MS)
 
   await assert.rejects(here.readPower('walker'), { kind: 'not-found' })
   // All files of a VM are in directories; files of the host itself stay.

@@ -100,6 +100,12 @@ async function startsAnew(id: string, work: () => Promise<void>): Promise<void> 
   assert.notEqual(await kernelOf(engine, id), kernel)
 }
 
+/** virtlogd writes the serial output, and may be behind the end of QEMU. */
+async function printed(id: string, words: RegExp): Promise<void> {
+  const isPrinted = async () => words.test(await there().engine.readSerialLog(id))
+  await until(`the guest has printed ${words}`, isPrinted)
+}
+
 describe('a real guest', { skip, concurrency: 2 }, () => {
   test('suspends, pauses, and stops by its agent and by its power button', async () => {
     const { engine, host } = there()
@@ -136,14 +142,14 @@ describe('a real guest', { skip, concurrency: 2 }, () => {
 
     await startsAnew(id, async () => {
       await go(id, 'shutdown')
-      assert.match(await engine.readSerialLog(id), /Power down\s*$/i)
+      await printed(id, /Power down\s*$/i)
       await go(id, 'on')
     })
     // Without its agent there is still the power button.
     await inGuest(engine, id, '(sleep 0.3; killall qemu-ga) >/dev/null 2>&1 &')
     await until('the agent has stopped', async () => !(await engine.pingGuest(id)), BOOT_MS)
     await go(id, 'shutdown')
-    assert.match(await engine.readSerialLog(id), /Power down\s*$/i)
+    await printed(id, /Power down\s*$/i)
     // A booting guest can be stopped, too.
     await go(id, 'on')
     await go(id, 'off')
