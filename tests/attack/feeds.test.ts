@@ -51,6 +51,9 @@ async function openFeed(token: string): Promise<IncomingMessage> {
   return response
 }
 
+/** Only ends a test that would hang. */
+const patience = () => ({ signal: AbortSignal.timeout(30_000) })
+
 /** CPU percent that the cell uses until the call. */
 async function busyShare(): Promise<() => Promise<number>> {
   const [began, { cpuMs }] = [performance.now(), await cell.costs()]
@@ -122,13 +125,13 @@ test('the feed of a demoted system administrator ends, and shows no further even
   let text = ''
   feed.on('data', (chunk) => (text += String(chunk)))
   await tell('test.before', green)
-  while (!text.includes('test.before')) await once(feed, 'data')
+  while (!text.includes('test.before')) await once(feed, 'data', patience())
   await sql`update account set role = 'console only' where id =
     (select account from session where token_hash = ${hashToken(token)})`.execute(cell.db)
   await sleep(1000)
   text = ''
   await tell('test.after', green)
-  if (!feed.complete) await once(feed, 'end', { signal: AbortSignal.timeout(5000) })
+  if (!feed.complete) await once(feed, 'end', patience())
   assert.doesNotMatch(text, /test\.after/)
 })
 
@@ -142,7 +145,7 @@ test('ids of one tenant’s events have no gaps caused by another', async () => 
     for (let others = 0; others < n * n; others += 1) await tell('test.theirs', green)
   }
   const ids = () => [...text.matchAll(/^id: (.+)\nevent: test\.mine$/gm)].map(([, id = '']) => id)
-  while (ids().length < 10) await once(feed, 'data', { signal: AbortSignal.timeout(10_000) })
+  while (ids().length < 10) await once(feed, 'data', patience())
   feed.destroy()
   const numbers = ids().map((id) => BigInt(`0x${Buffer.from(id, 'base64url').toString('hex')}`))
   assert.ok(ids().every((id) => /^[\w-]{32}$/.test(id)))
