@@ -133,7 +133,7 @@ test('a unit that cannot be projected fails alone, with its reason', { skip }, a
   assert.ok(switches?.some(({ name }) => name === isolated.id))
   // A server that fills new databases lacks the unit entirely, and says so.
   await run.end('SIGKILL')
-  await rm(server.data, { recursive: true, force: true })
+  await rm(server.data, { recursive: true, force: true, maxRetries: 10 })
   server.start()
   const isFailing = async () => {
     const ready = await fetch(`http://127.0.0.1:${server.port + 1}/readyz`).catch(() => undefined)
@@ -329,7 +329,8 @@ test(
       await run.end('SIGKILL')
       // With and without its databases.
       if (round % 3 === 0) {
-        await rm(server.data, { recursive: true, force: true })
+        // A tool that it had just started may still write there.
+        await rm(server.data, { recursive: true, force: true, maxRetries: 10 })
       }
       run = server.start()
       // On a slow machine no moment would be after the opening.

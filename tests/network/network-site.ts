@@ -60,7 +60,8 @@ export interface ServerRun {
 export async function openNetworkSite(postgres: Postgres): Promise<NetworkSite> {
   await using opened = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'network-'))
-  opened.defer(() => rm(dir, { recursive: true, force: true }))
+  // A tool that a killed server had just started may still write there.
+  opened.defer(() => rm(dir, { recursive: true, force: true, maxRetries: 10 }))
   const cloud = opened.use(await openCloudDatabase(postgres))
   const issuer = opened.use(await startIssuer('network'))
   const { db } = cloud

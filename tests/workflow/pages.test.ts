@@ -106,6 +106,7 @@ test(
     const { page } = opened
     await page.getByRole('searchbox', { name: 'Part of the name' }).fill('Hello')
     await page.getByRole('button', { name: 'Search' }).click()
+    await page.waitForURL(/[?&]q=Hello/)
     await findsNoFault(opened, 'list')
     await page.getByRole('link', { name: 'Send Hello' }).first().click()
     await page.getByRole('img', { name: 'Drawing of Send Hello' }).waitFor()
