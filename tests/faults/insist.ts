@@ -5,7 +5,8 @@ import { Fault, retryableKinds, type FaultKind } from '@skerry/fault'
 import { EngineGone } from '../guest/engine.ts'
 import type { Driven } from './driven.ts'
 
-const HANGS_MS = 60_000
+/** The longest answer takes 60 s: a guest has that long to shut down. */
+const HANGS_MS = 90_000
 /** Without a kill in between. */
 const GIVES_UP_MS = 120_000
 /** The pause of a polite client. */

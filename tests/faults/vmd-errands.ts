@@ -9,8 +9,8 @@ import type { VmdClient } from './vmd-client.ts'
 
 type VmdErrand = Errand<VmdClient>
 
-/** The timeout of one wait for a starting guest. */
-const START_MS = 50_000
+/** The timeout of one wait for a starting guest. The last look may take 30 s more, and all of it must be less than a hang. */
+const START_MS = 20_000
 const FIRST_PORT = 21_000
 
 const forward = (id: string, hostPort: number): VmdErrand => ({
