@@ -38,7 +38,7 @@ test(
     const child = host.spawn(['sleep', '1000'], { stdio: 'ignore' })
     const pid = child.pid ?? 0
     await until('the program should have started', () => nameOf(pid) === 'sleep')
-    for (const kind of ['net', 'mnt', 'pid', 'uts']) {
+    for (const kind of ['net', 'mnt', 'pid', 'uts', 'ipc']) {
       assert.equal(
         readlinkSync(`/proc/${pid}/ns/${kind}`),
         readlinkSync(`/proc/${host.init}/ns/${kind}`),

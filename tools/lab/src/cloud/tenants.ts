@@ -11,7 +11,7 @@ import { guestImage } from '../host/guest-image.ts'
 import type { Administer } from './administer.ts'
 
 const ROLE = 'author'
-const ANSWER_MS = 20_000
+const ANSWER_MS = 60_000
 
 export interface Login {
   readonly org: string

@@ -1,4 +1,4 @@
-// A hypervisor host made of namespaces: its own network, mounts, processes and host name, with its own libvirtd.
+// A hypervisor host made of namespaces: its own network, mounts, processes, shared memory and host name, with its own libvirtd.
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -44,7 +44,7 @@ import { pidOfDaemon } from './pid-file.ts'
 import { startReaper } from './reaper.ts'
 import { killVmd, readVmd, startVmd, wantsVmd, wantVmd, type VmdReport } from './vmd.ts'
 
-const LIBVIRT_TIMEOUT_MS = 60_000
+const LIBVIRT_TIMEOUT_MS = 120_000
 /** The arguments of vmd on a host with Open vSwitch: its second card leads to the world. */
 const UPLINKS = ['--uplink', 'world=eth1']
 const SIMPLE_ENVIRONMENT = {

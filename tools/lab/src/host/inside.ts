@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process'
 
 import { childrenOf, isAlive, signalTo } from '../system/processes.ts'
 
-const FORK_TIMEOUT_MS = 30_000
+/** Only ends a wait that would hang: without the pid, a kill would reach `nsenter` instead of the program. */
+const FORK_TIMEOUT_MS = 60_000
 
 /**
  * Starts a program in the namespaces of a host's first process. A process cannot enter a pid namespace, only its children can, so
@@ -17,7 +18,16 @@ export function spawnInside(
   options: SpawnOptions = {},
 ): ChildProcess {
   const { cwd, ...rest } = options
-  const enter = ['-t', String(init), '-m', '-n', '-p', '-u', `--wdns=${cwd?.toString() ?? '/'}`]
+  const enter = [
+    '-t',
+    String(init),
+    '-m',
+    '-n',
+    '-p',
+    '-u',
+    '-i',
+    `--wdns=${cwd?.toString() ?? '/'}`,
+  ]
   const child = spawn('nsenter', [...enter, '--', ...command], rest)
   const wrapper = child.pid
   const inner = wrapper === undefined ? undefined : bornOf(wrapper)

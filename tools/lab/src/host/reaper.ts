@@ -18,6 +18,8 @@ import { HOST_MARK } from '../system/processes.ts'
 // not propagate outside. The names of other networks are unmounted, or this host would keep other hosts' networks alive. /dev/kvm
 // is the host's own node, for the group that Debian gives it to: guests do not run as root, and without udev the machine's node
 // belongs to root alone. libvirt would find a KVM that it cannot use and probe QEMU again at every request.
+//
+// Shared memory is the host's own too: that of a killed PostgreSQL on it would stay in the kernel after a power cut.
 const SCRIPT = `
 set -eu
 dir=$1 name=$2
@@ -73,7 +75,8 @@ export async function startReaper(host: {
 }): Promise<number> {
   const log = join(host.dir, 'log', 'first-process.log')
   const errors = openSync(log, 'w', 0o600)
-  const unshare = ['--net', '--mount', '--pid', '--uts', '--fork', '--propagation', 'slave']
+  const spaces = ['--net', '--mount', '--pid', '--uts', '--ipc']
+  const unshare = [...spaces, '--fork', '--propagation', 'slave']
   const firstProcess = ['sh', '-c', SCRIPT, 'sh', host.dir, host.name]
   const [program = '', ...args] = host.outlives
     ? ['unshare', ...unshare, ...firstProcess]

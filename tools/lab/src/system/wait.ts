@@ -5,7 +5,7 @@ const POLL_MS = 10
 /** For checks that start a process or inspect every process. */
 export const SLOW_POLL_MS = 100
 /** Only ends a test that would hang: a test of a time limit passes the limit. On a loaded machine, seconds pass in which a process does not run. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 60_000
 
 /** Polls until the result is neither undefined nor false, or the time is over. */
 export async function until<T>(
