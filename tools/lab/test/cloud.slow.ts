@@ -92,7 +92,13 @@ test(
       return (await machine.run(['curl', ...show, url])).stdout
     }
     assert.equal(await pageAt(screens.page), '200')
-    await machine.run(['kill', '-9', String(screens.pids[0])])
+    // Until it has ended, the kernel accepts connections for it.
+    const kill = async (pid = 0) => {
+      await machine.run(['kill', '-9', String(pid)])
+      const isGone = async () => (await machine.run(['test', '-e', `/proc/${pid}`])).code !== 0
+      await until(`${pid} should be gone`, isGone)
+    }
+    await kill(screens.pids[0])
     for (const url of [screens.page, screens.page]) assert.equal(await pageAt(url), '200')
     const less = (await lab('status', '--dir', dir)).console
     assert.deepEqual(
@@ -101,7 +107,7 @@ test(
     )
 
     // A server that is down is reported without its pid, and another up starts it again.
-    await machine.run(['kill', '-9', String(cloud.cells[0]?.pid)])
+    await kill(cloud.cells[0]?.pid)
     const down = await lab('status', '--dir', dir)
     assert.deepEqual(Object.keys(down.cloud?.cells[0] ?? {}), ['url', 'log'])
     assert.equal(await logIn(cloud.url, cloud.admin), '200', 'the balancer skips it')

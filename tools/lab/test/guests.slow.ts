@@ -118,8 +118,11 @@ test(
   async (t) => {
     await using guest = await boot(t)
     const { host, must, ssh } = guest
-    const serial = await readFile(join(host.dir, 'log/serial.log'), 'utf8')
-    assert.match(serial, /guest up in \d+\.\d+s svm=1 kvm=yes/)
+    // SSH answers before the guest prints that it is up.
+    const readSerial = () => readFile(join(host.dir, 'log/serial.log'), 'utf8')
+    const isUp = async () => (await readSerial()).includes(' kvm=')
+    await until('the guest should print that it is up', isUp, BOOT_TIMEOUT_MS)
+    assert.match(await readSerial(), /guest up in \d+\.\d+s svm=1 kvm=yes/)
     assert.equal(await ssh('hostname'), 'seeded\n')
     await must('virsh', 'qemu-agent-command', 'guest', '{"execute":"guest-ping"}')
 

@@ -120,7 +120,7 @@ test('down removes what a killed up has started, at any moment', { skip }, async
   for (const moment of moments) {
     const command = [process.execPath, MAIN, 'up', '--dir', join(dir, 'a')]
     const up = machine.spawn(command, { stdio: 'ignore' })
-    const watch = `for i in $(seq 5000); do ${moment} >/dev/null 2>&1 && exit; sleep 0.002; done; exit 1`
+    const watch = `for i in $(seq 20000); do ${moment} >/dev/null 2>&1 && exit; sleep 0.002; done; exit 1`
     assert.equal((await machine.run(['sh', '-c', watch])).code, 0, `never seen: ${moment}`)
     up.kill('SIGKILL')
     await until('up should be gone', () => up.exitCode !== null || up.signalCode !== null)
