@@ -11,6 +11,7 @@ import { defaultPaths, type Paths } from '../src/host/paths.ts'
 import { checkHostPath } from '../src/share/host-path.ts'
 import { showAt, unmount } from '../src/share/mounts.ts'
 
+const RACE_MAX_MS = 60_000
 const [directory = '', below = '', milliseconds = ''] = process.argv.slice(2)
 const at = (name: string) => join(directory, name)
 const paths: Paths = { ...defaultPaths, data: at('data'), run: at('run') }
@@ -28,9 +29,11 @@ const swapping = fork(`${import.meta.dirname}/swap-process.ts`, [
   at('link'),
 ])
 await once(swapping, 'message')
-const deadline = performance.now() + Number(milliseconds)
+const began = performance.now()
 const seen = { shown: 0, refused: 0, secret: 0 }
-while (performance.now() < deadline) {
+/** On a busy machine the two processes may run one after the other for a while. */
+const isRace = () => (seen.shown > 0 && seen.refused > 0) || performance.now() - began > RACE_MAX_MS
+while (performance.now() - began < Number(milliseconds) || !isRace()) {
   try {
     const real = await checkHostPath(paths, join(at('door'), below))
     await showAt(real, place, { aside: at('aside'), readOnly: true })

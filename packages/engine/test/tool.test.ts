@@ -68,11 +68,11 @@ test('limits hold: a program that uses too much memory or time is killed', async
   const limits = { cpuSeconds: 1, memoryBytes: 256 * 1024 ** 2 }
   // tail keeps the last line in memory, and /dev/zero is one endless line.
   await assert.rejects(runTool('tail', ['/dev/zero'], { limits }), { kind: 'unavailable' })
-  const began = performance.now()
-  await assert.rejects(runTool('sh', ['-c', 'while :; do :; done'], { limits }), {
+  // One second of processor time is many seconds on a busy machine. The time limit would be another kind of fault.
+  const patient = { limits, timeoutMs: 120_000 }
+  await assert.rejects(runTool('sh', ['-c', 'while :; do :; done'], patient), {
     kind: 'unavailable',
   })
-  assert(performance.now() - began < 10_000)
   assert.equal(await runTool('echo', ['fits'], { limits }), 'fits\n')
 })
 
