@@ -18,7 +18,7 @@ import { startIssuer } from '@skerry/lab'
 import type { EgressRule } from '../src/allowed.ts'
 import { fetchOut, outLimits, type OutboundRequest } from '../src/fetch-out.ts'
 
-const timeout = 30_000
+const timeout = 120_000
 
 async function listen(listener: RequestListener) {
   const server = createServer(listener)

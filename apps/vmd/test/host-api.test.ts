@@ -100,7 +100,7 @@ test('local and host API see only their own VMs, also with equal ids', { skip },
     ],
   )
   const ids: string[] = []
-  for await (const line of connect().follow('50', AbortSignal.timeout(10_000))) {
+  for await (const line of connect().follow('50', AbortSignal.timeout(60_000))) {
     if (line.kind === 'hello') assert.deepEqual(line.hello.local, { cpus: 2, memoryMiB: 1024 })
     if (line.kind === 'vm') ids.push(line.id)
     if (line.kind === 'listEnd') break

@@ -125,7 +125,7 @@ test(
     const { emulated, connect } = cloud()
     const vm = idOf(14)
     const link = await made(vm)
-    const follow = (session: string) => connect().follow(session, AbortSignal.timeout(20_000))
+    const follow = (session: string) => connect().follow(session, AbortSignal.timeout(60_000))
     const first = follow('1000')[Symbol.asyncIterator]()
     const readUntil = async (
       lines: AsyncIterator<SessionLine>,

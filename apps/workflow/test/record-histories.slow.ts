@@ -72,7 +72,7 @@ test('each construct has a history of this release', { skip, timeout }, async (t
         server.progress.some(
           ({ execution, state }) => execution === name && state === 'waiting-signal',
         )
-      await until(`${name} should wait`, waits, 20_000)
+      await until(`${name} should wait`, waits, 60_000)
       await signalEvent(temporal, name, { id: '1', source: 'test', ...event })
     }
     const handle = temporal.client.workflow.getHandle(workflowIdOf(name))

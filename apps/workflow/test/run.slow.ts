@@ -42,7 +42,7 @@ import { answerInteraction, cancelRun, goesOn, signalEvent, startRun } from '../
 import { begun, makeSmallServer } from './small-server.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
-const timeout = 120_000
+const timeout = 160_000
 const QUEUE = 'runs'
 const WORKFLOWS = `${import.meta.dirname}/../src/durable/workflows.ts`
 const evaluator = startEvaluator()
@@ -189,7 +189,7 @@ test(
     await until(
       'its histories should be listed',
       async () => (await Array.fromAsync(runs)).length > 1,
-      20_000,
+      60_000,
     )
   },
 )
@@ -205,7 +205,7 @@ test('a run receives events, a user’s answer and cancellation', { skip, timeou
   )
   await startRun(temporal, define('hears', definition), QUEUE)
   await startRun(temporal, begun('hears'), QUEUE)
-  await until('it should wait', () => lastOf('hears')?.state === 'waiting-signal', 20_000)
+  await until('it should wait', () => lastOf('hears')?.state === 'waiting-signal', 60_000)
   assert.equal(await goesOn(temporal, 'hears'), true)
   const event = { id: '1', type: 'tide', source: 'test', data: 'high' }
   assert.equal(await signalEvent(temporal, 'hears', event), true)
@@ -213,14 +213,14 @@ test('a run receives events, a user’s answer and cancellation', { skip, timeou
     'a user should be asked',
     () =>
       server.progress.flatMap(({ asks }) => asks).find(({ question }) => question !== undefined),
-    20_000,
+    60_000,
   )
   const answer = { interaction: ask.id, by: 'ines', answer: { yes: true } }
   assert.equal(await answerInteraction(temporal, 'hears', answer), true)
   await until(
     'the call should be in progress',
     () => stepsOf('hears').some(({ name }) => name === 'slow'),
-    20_000,
+    60_000,
   )
   await cancelRun(temporal, 'hears')
   await assert.rejects(handleOf('hears').result())
@@ -267,7 +267,7 @@ test(
       server.progress.filter(
         ({ execution, state }) => execution.startsWith('schedule-nightly') && state === 'completed',
       ).length
-    await until('the schedule should start runs', () => done() >= 2, 30_000)
+    await until('the schedule should start runs', () => done() >= 2, 60_000)
     await pauseSchedule(temporal, 'nightly', true)
     assert.equal((await readSchedule(temporal, 'nightly'))?.paused, true)
     await deleteSchedule(temporal, 'nightly')

@@ -126,7 +126,8 @@ test('a server that stays silent is given up, if a limit is set', async () => {
   await assert.rejects(silent, {
     message: `the server at ${cloud.url} cannot be reached: timed out`,
   })
-  const begun = await sendHttp(server, { method: 'GET', path: '/head', silenceMs: 100 })
+  // Long enough for an answer that must arrive.
+  const begun = await sendHttp(server, { method: 'GET', path: '/head', silenceMs: 2_000 })
   assert.equal(begun.status, 200)
   await assert.rejects(wholeBody(begun), (error) => error instanceof NoAnswer)
 })

@@ -146,9 +146,9 @@ test('a killed daemon fails every call, reader and stream at once', { skip }, as
 
 test('a daemon that no longer answers pings counts as dead', { skip }, async () => {
   await using daemon = await startLibvirtd()
-  await using connection = await open(daemon, { keepalive: { intervalMs: 100, count: 9 } })
+  await using connection = await open(daemon, { keepalive: { intervalMs: 300, count: 9 } })
   // Longer than a silent daemon is tolerated.
-  const quiet = sleep(1_200, 'open')
+  const quiet = sleep(3_300, 'open')
   assert.equal(await Promise.race([connection.closed, quiet]), 'open')
   daemon.process.kill('SIGSTOP')
   const call = connection.call(libvirt.connectGetHostname, undefined, { timeoutMs: 0 })

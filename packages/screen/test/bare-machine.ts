@@ -1,7 +1,6 @@
 // A real QEMU without a guest: its BIOS writes to a real display. It is cheap.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -39,7 +38,7 @@ export async function startBareMachine(name = 'bare'): Promise<BareMachine> {
     { stdio: 'ignore' },
   )
   const ended = once(machine, 'exit')
-  await until('QEMU to listen', () => existsSync(path))
+  await until('QEMU to listen', () => accepts(path))
   return {
     display: () => connect(path),
     async [Symbol.asyncDispose]() {
@@ -47,5 +46,18 @@ export async function startBareMachine(name = 'bare'): Promise<BareMachine> {
       await ended
       await rm(directory, { recursive: true, force: true })
     },
+  }
+}
+
+/** The socket has a name before it accepts connections. */
+async function accepts(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
   }
 }

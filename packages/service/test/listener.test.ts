@@ -85,7 +85,7 @@ async function listen(kind: Kind, bounds: Partial<ListenerBounds>, shared: strin
 
 async function closed(socket: Socket): Promise<void> {
   socket.resume()
-  if (!socket.destroyed) await once(socket, 'close', { signal: AbortSignal.timeout(10_000) })
+  if (!socket.destroyed) await once(socket, 'close', { signal: AbortSignal.timeout(60_000) })
 }
 
 // They wait for time-outs, so they wait together.
@@ -117,7 +117,7 @@ describe('bounds of a listener', { concurrency: true }, () => {
     }
 
     test(`${kind}: a streamed body may take longer`, async () => {
-      await using listener = await listen(kind, { streams: true, bodyMs: 50 })
+      await using listener = await listen(kind, { streams: true, headMs: 60_000, bodyMs: 50 })
       const other = await listener.greet()
       const socket = await listener.greet()
       socket.write(
@@ -143,7 +143,7 @@ describe('bounds of a listener', { concurrency: true }, () => {
       for (let n = 0; n < 6; n += 1) shared.push(await listener.greet('127.0.0.9'))
       for (const socket of [known, elsewhere, ...strangers.slice(1), ...shared]) {
         socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-        await once(socket, 'data', { signal: AbortSignal.timeout(5000) })
+        await once(socket, 'data', { signal: AbortSignal.timeout(60_000) })
       }
     })
 
@@ -158,7 +158,7 @@ describe('bounds of a listener', { concurrency: true }, () => {
       const last = strangers.at(-1) as Socket
       for (const socket of [known, last]) {
         socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-        await once(socket, 'data', { signal: AbortSignal.timeout(5000) })
+        await once(socket, 'data', { signal: AbortSignal.timeout(60_000) })
       }
       await closed(strangers[0] as Socket)
     })

@@ -183,7 +183,7 @@ test(
     await until(
       'a retryable fault should be retried',
       () => heard.filter((each) => each === 'unavailable').length > 2,
-      20_000,
+      60_000,
     )
     // Otherwise it would continue as long as the worker.
     await stubborn.terminate()
@@ -197,7 +197,7 @@ test("a killed worker's long step is taken over within 15 s", { skip, timeout },
   await until(
     'the step should have begun',
     () => doomed.heard.some((line) => line.startsWith('waiting')),
-    30_000,
+    60_000,
   )
   await using heir = await workerProcess('takeover')
   const death = performance.now()
@@ -223,7 +223,7 @@ test(
     await worker.ready
     const file = join(dir, 'beats')
     const run = await start('waitsFor', 'beats', file)
-    await until('the step should have begun', () => heard.length > 0, 20_000)
+    await until('the step should have begun', () => heard.length > 0, 60_000)
     const began = performance.now()
     // Longer than the heartbeat timeout of 8 s.
     await until('more than 8 s should pass', () => performance.now() - began > 10_000, 20_000)
@@ -240,7 +240,7 @@ test(
     await using leaving = await workerProcess('leaving')
     const file = join(dir, 'leaving')
     const run = await start('waitsFor', 'leaving', file)
-    await until('the step should have begun', () => leaving.heard.length > 1, 30_000)
+    await until('the step should have begun', () => leaving.heard.length > 1, 60_000)
     leaving.child.kill('SIGTERM')
     const [code] = (await once(leaving.child, 'exit')) as [number | null]
     assert.equal(code, 0)
@@ -292,7 +292,7 @@ test(
             () => true,
             () => false,
           ),
-      20_000,
+      60_000,
     )
     assert.equal(await resting.result(), 1)
     assert.match(await waiting.result(), /^found by/)
@@ -341,7 +341,7 @@ test(
     await ensureNamespace(temporal)
     const schedule = { id: 'marks', everyMs: 1_000, workflow: 'mark', taskQueue: 'schedules' }
     await Promise.all(Array.from({ length: 5 }, () => ensureSchedule(temporal, schedule)))
-    await until('it should start repeatedly', () => heard.length >= 3, 30_000)
+    await until('it should start repeatedly', () => heard.length >= 3, 60_000)
 
     const describe = async () => temporal.client.schedule.getHandle('marks').describe()
     assert.deepEqual((await describe()).spec.intervals?.[0]?.every, 1_000)
