@@ -60,7 +60,7 @@ const emit = (kind: string, org: OrgId | null) =>
   api.cloud.db.insertInto('event').values({ kind, org, details: '{}' }).execute()
 
 async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 60_000
   while (!(await isSo())) {
     assert.ok(performance.now() < deadline, what)
     await new Promise((resolve) => void setTimeout(resolve, 20))

@@ -323,7 +323,7 @@ test('a delete whose response was lost returns the same task when it is repeated
 async function events(path: string, count: number, token = api.eng.token): Promise<string[][]> {
   const response = await fetch(`http://127.0.0.1:${api.port}${path}`, {
     headers: { accept: XML, 'x-cloud-authorization': token },
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(60_000),
   })
   assert.equal(response.status, 200)
   assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)

@@ -60,9 +60,10 @@ test('docs/reference/api/cloud.openapi.json is what a cell serves', async () => 
 })
 
 test('it has every route with its parameters, body, responses and credentials', () => {
-  const began = performance.now()
+  const began = process.threadCpuUsage()
   const written = JSON.stringify(cloudOpenApi(routes, { dialect: ours, base: new URL(BASE) }))
-  const took = performance.now() - began
+  const { user, system } = process.threadCpuUsage(began)
+  const took = (user + system) / 1000
   assert.ok(took < 1000, `made in ${took.toFixed(0)} ms`)
   const { paths } = requireOpenApi(written)
   for (const { name, method, path, takes, answers, permission, query } of routes) {
