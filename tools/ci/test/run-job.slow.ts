@@ -12,6 +12,8 @@ import { runAll, sumOf } from '../run-all.ts'
 import { limitOf, runJob } from '../run-job.ts'
 import type { Job } from '../schedule.ts'
 
+/** A process that ends by itself needs some time for it on a busy machine. */
+const EXIT_SECONDS = '5'
 const RUN_TESTS = join(import.meta.dirname, '../../run-tests.ts')
 
 const job = (command: readonly string[], more: Partial<Job> = {}): Job => ({
@@ -134,14 +136,14 @@ test('a time limit is six times the estimate, and never less than five minutes',
 test('a job that exceeds its time limit is ended and failed with its output, and the next ones run', async () => {
   await using at = await place()
   const printed: string[] = []
-  const hangs = job(['sh', '-c', 'echo started; sleep 1000'], { name: 'hangs', seconds: 2 })
+  const hangs = job(['sh', '-c', 'echo started; sleep 1000'], { name: 'hangs', seconds: 5 })
   const outcomes = await runAll([hangs, job(['touch', 'ran'], { name: 'next' })], {
     ...at.options,
     limitOf: ({ seconds }) => seconds,
     print: (line) => void printed.push(line),
   })
   assert.deepEqual(sumOf(outcomes), { passed: 0, failed: 1, skipped: 0 })
-  assert.match(printed.join('\n'), /== hangs: [\d.]+ s, killed after 2 s, its time limit\nstarted/)
+  assert.match(printed.join('\n'), /== hangs: [\d.]+ s, killed after 5 s, its time limit\nstarted/)
   assert.ok(existsSync(join(at.root, 'ran')))
 })
 
@@ -152,20 +154,20 @@ test('a file whose tests have ended and whose process has not is ended and faile
   await at.testJob('b-next.test.cjs', GOOD)
   const [program = '', ...words] = stays.command
   const outcome = await runJob(
-    { ...stays, command: [program, ...words, 'b-next.test.cjs', '--exit-within', '1'] },
+    { ...stays, command: [program, ...words, 'b-next.test.cjs', '--exit-within', EXIT_SECONDS] },
     at.options,
   )
   assert.deepEqual(outcome.counts, { passed: 4, failed: 1, skipped: 0 }, outcome.output)
-  assert.match(outcome.output, /a-stays\.test\.cjs: its tests ended more than 1 s ago/)
+  assert.match(outcome.output, /a-stays\.test\.cjs: its tests ended more than 5 s ago/)
   assert.equal(existsSync(`/proc/${await readFile(join(at.root, 'pid'), 'utf8')}`), false)
 })
 
 test('a file is not ended while a test runs that a module declares for it', async () => {
   await using at = await place()
-  const helper = `exports.declare = () => require('node:test').test('long', () => new Promise((done) => setTimeout(done, 4000)))`
+  const helper = `exports.declare = () => require('node:test').test('long', () => new Promise((done) => setTimeout(done, 9000)))`
   await writeFile(join(at.root, 'helper.cjs'), helper)
   const own = await at.testJob('own.test.cjs', `${GOOD}; require('./helper.cjs').declare()`)
-  const within = { ...own, command: [...own.command, '--exit-within', '1'] }
+  const within = { ...own, command: [...own.command, '--exit-within', EXIT_SECONDS] }
   const { counts, output } = await runJob(within, at.options)
   assert.deepEqual(counts, { passed: 3, failed: 0, skipped: 0 }, output)
   assert.doesNotMatch(output, /killed/)
