@@ -153,7 +153,7 @@ export class CloudClient {
   }
 
   /** Waits for the task to end, and returns its last document. */
-  async ended(task: string, withinMs = 60_000): Promise<Element> {
+  async ended(task: string, withinMs = 120_000): Promise<Element> {
     let last: Element | undefined
     await until(
       `task ${task} ends`,

@@ -311,6 +311,6 @@ export async function untilOpen(db: Kysely<CloudTables>, hosts: number): Promise
       select count(*) as open from host where list_session = session and session > 0`.execute(db)
       return Number(rows[0]?.open) === hosts
     },
-    60_000,
+    120_000,
   )
 }

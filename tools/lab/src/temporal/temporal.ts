@@ -20,7 +20,7 @@ import { SLOW_POLL_MS, until } from '../system/wait.ts'
 import { temporalPrograms, type TemporalPrograms } from './temporal-build.ts'
 import { makeTables } from './temporal-tables.ts'
 
-const START_TIMEOUT_MS = 90_000
+const START_TIMEOUT_MS = 180_000
 /** Suitable for a test. */
 const SHARDS = 4
 /** The gRPC status code for it. */
