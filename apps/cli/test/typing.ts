@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stripVTControlCharacters } from 'node:util'
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 120_000
 
 export interface Typing extends AsyncDisposable {
   /** Presses keys. */

@@ -201,7 +201,7 @@ test('streams from old positions miss nothing and get nothing twice, while trans
   for (const { stream } of opened) stream.body.resume()
   await emit(db, -1, org)
   const all = [first, ...opened.map(({ stream }) => stream)]
-  await until('all have the last', () => all.every((each) => each.numbers().at(-1) === -1), 30_000)
+  await until('all have the last', () => all.every((each) => each.numbers().at(-1) === -1), 60_000)
   const { rows } = await sql<{ tx: string; seq: string }>`select tx, seq from event
     where org = ${org} order by tx, seq`.execute(db)
   const ids = rows.map((row) => cursors.write(row))
@@ -253,7 +253,7 @@ test('a stream that is not read falls behind instead of filling memory, and read
   const looks = readsOf(cell.statements, 'event').length
   await until('it was handed out', () => readsOf(cell.statements, 'event').length >= looks + 6)
   stream.body.resume()
-  await until('it is read', () => stream.numbers().length === total + 1, 30_000)
+  await until('it is read', () => stream.numbers().length === total + 1, 60_000)
   assert.deepEqual(
     stream.numbers(),
     Array.from({ length: total + 1 }, (_, n) => 1000 + n),

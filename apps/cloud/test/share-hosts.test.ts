@@ -53,7 +53,7 @@ function startCell(
   }
 }
 
-const LONG_MS = 30_000
+const LONG_MS = 120_000
 
 const heldBy = async (db: Kysely<CloudTables>, cell: string): Promise<number> =>
   (await db.selectFrom('host').select('id').where('follower', '=', cell).execute()).length
