@@ -394,7 +394,7 @@ test('a query that takes longer than 2 s is 400 and says how to narrow it', asyn
     const began = performance.now()
     const says = await refused('type=vm&sortAsc=memoryMB')
     assert.match(says, /timed out after 2 s; narrow it: filter by status.*sort by name/)
-    assert.ok(performance.now() - began < 20_000)
+    assert.ok(performance.now() - began < 4000)
   })
   await query('type=vm')
 })

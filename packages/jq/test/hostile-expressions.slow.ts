@@ -50,7 +50,7 @@ test('an expression that exhausts time or memory is terminated, and the next one
     const answer = await evaluate(expression)
     assert.ok('wrong' in answer, JSON.stringify(answer))
     assert.match(answer.wrong, words, expression.slice(0, 60))
-    assert.ok(performance.now() - began < 60_000, expression.slice(0, 60))
+    assert.ok(performance.now() - began < 20_000, expression.slice(0, 60))
     assert.deepEqual(await evaluate('.a'), { value: 1 }, `after ${expression.slice(0, 60)}`)
   }
   t.diagnostic(`${hostile.length} hostile expressions, each with an error`)
