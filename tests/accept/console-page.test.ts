@@ -20,6 +20,7 @@ import {
 const skip = reasonToSkip('browser', 'host') ?? false
 const options = { skip, timeout: 300_000 }
 const PATIENCE_MS = 30_000
+const POWER = '**/api/vms/power/*'
 /** Violations of the policy are reported to the page; here they are recorded. */
 const VIOLATIONS = `window.violations = []; document.addEventListener('securitypolicyviolation', (event) =>
   violations.push(event.violatedDirective + ' ' + event.blockedURI))`
@@ -208,13 +209,24 @@ test(
       ((await opened.read('window.tones')) as string[]).includes('trouble')
     await until('the lost connection is shown', isTrouble, PATIENCE_MS)
     await tone('connected')
-    stand.power = 'powered off'
+    // The page reads the power by itself too. Held here until the user has connected, it must not connect a second time.
+    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(POWER, async (route) => {
+      asked.resolve()
+      await held.promise
+      await route.continue()
+    })
     stand.end(endings.poweredOff)
     await page.getByRole('heading', { name: 'The VM was powered off' }).waitFor()
-    stand.power = 'powered on'
+    await asked.promise
     await page.getByRole('button', { name: 'Connect again' }).click()
     await tone('connected')
+    const answered = page.waitForResponse(POWER)
+    held.resolve()
+    await (await answered).finished()
+    assert.equal(await opened.read('document.querySelectorAll("#display canvas").length'), 1)
     assert.equal(stand.shown.length, 3)
+    await page.unroute(POWER)
 
     stand.power = 'powered off'
     await page.reload()

@@ -36,6 +36,7 @@ function showState(words: string, tone: string): void {
 function connect(): void {
   if (address.mode === 'none') return finish({ how: address.why })
   clearTimeout(waiting)
+  waiting = undefined
   again.disabled = true
   if (tries === 0) {
     showState('Connecting…', 'waiting')
@@ -84,9 +85,11 @@ function finish(end: End): void {
 
 /** On a laptop: reconnects as soon as the VM is on again and vmd answers. */
 function comeBack(name: string): void {
-  waiting = setTimeout(
+  const own = setTimeout(
     async () => {
       const power = await readPower(name).catch(() => 'unknown')
+      // The user has connected again meanwhile.
+      if (waiting !== own) return
       if (power === 'off') comeBack(name)
       else if (power === 'locked')
         advise([`Each connection requires a new ticket: skerry console ${name}`])
@@ -94,6 +97,7 @@ function comeBack(name: string): void {
     },
     AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)],
   )
+  waiting = own
 }
 
 function showNotice(headline: string, advice: readonly string[], mayTryAgain: boolean): void {
