@@ -143,7 +143,7 @@ test(
     const viewers = [await see(4, small.consoles[0]?.url), await see(5, small.consoles[1]?.url)]
     await small.postgres.restart()
     for (const viewer of viewers) await viewer.echo('behind the restart')
-    await until('they are renewed again', bothRenewed, 20_000)
+    await until('they are renewed again', bothRenewed)
     for (const viewer of viewers) {
       await viewer.echo('and after it')
       viewer.socket.close()
@@ -182,7 +182,8 @@ test('a lost host closes its screens with a message, and no others', { skip }, a
       select id from vm where host = ${id} and status = 'POWERED_ON' order by id`.execute(
       small.it.cloud.db,
     )
-    return vms.indexOf(rows[0]?.id ?? ('' as VmId))
+    // Their ids may have any order, and the first three are used up: one is off, and the user of another is disabled.
+    return rows.map(({ id: vm }) => vms.indexOf(vm)).findLast((at) => at > 2) ?? -1
   }
   const [near, far] = [await on(first?.id), await on(second?.id)]
   using stays = await see(near)

@@ -5,6 +5,9 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { greetingLength, until, VIEWER_HELLO } from '@skerry/lab'
 import { WebSocket } from 'ws'
 
+/** Viewers, hosts and the test share one process, with up to a hundred screens. */
+const PATIENCE_MS = 60_000
+
 /** The request for a screen. */
 export interface Asking {
   /** Of a console, or of the balancer. */
@@ -69,7 +72,7 @@ export async function look(asking: Asking): Promise<Viewer | number> {
   await until(
     'the screen should send its greeting',
     () => greeting.length === greetingLength(vm),
-    20_000,
+    PATIENCE_MS,
   )
   const name = greeting.subarray(-vm.length).toString()
   if (name !== vm) throw new Error(`this is the screen of ${name}, and that of ${vm} was asked for`)
@@ -81,7 +84,10 @@ export async function look(asking: Asking): Promise<Viewer | number> {
     },
     async echo(text) {
       const back = Promise.withResolvers<void>()
-      const late = setTimeout(() => back.reject(new Error(`${text} was not said back`)), 20_000)
+      const late = setTimeout(
+        () => back.reject(new Error(`${text} was not said back`)),
+        PATIENCE_MS,
+      )
       heard = () => void (echoed.includes(text) && back.resolve())
       socket.send(Buffer.from(text))
       await back.promise.finally(() => clearTimeout(late))
