@@ -15,8 +15,10 @@ import { inGuest } from './in-guest.ts'
 const skip = reasonToSkip('host', 'small') ?? false
 const BOOT_MS = 120_000
 const PROGRAM = join(import.meta.dirname, '../../apps/vmd/src/main.ts')
-/** Enough time for a guest that responds; the other one runs into the timeout. */
-const OPTIONS = ['--restore', 'previous', '--shutdown-timeout', '20']
+/** Enough time for a guest that responds, on a busy machine; the other one runs into the timeout. */
+const OPTIONS = ['--restore', 'previous', '--shutdown-timeout', '40']
+/** The last program that the guest starts. Of this boot: an earlier one may be in the serial log, too. */
+const ALL_STARTED = `until ps | grep -q '[d]ropbear'; do sleep 1; done`
 
 let dir: string
 let host: LabHost
@@ -81,8 +83,7 @@ suite('the machine shuts down and comes back', { skip }, () => {
   })
 
   test('--stop-guests shutdown: a guest shuts itself down, one that ignores the request is suspended, and both come back', async () => {
-    for (const id of ['deaf', 'hears'])
-      await slowly(`${id} is up`, async () => (await timesUp(id)) > 0)
+    for (const id of ['deaf', 'hears']) await inGuest(host, id, ALL_STARTED, BOOT_MS)
     await makeDeaf()
     const ups = await Promise.all(['deaf', 'hears'].map(timesUp))
     const stopped = await host.run([process.execPath, PROGRAM, '--stop-guests', 'shutdown'])

@@ -67,6 +67,8 @@ export interface Capture extends AsyncDisposable {
 
 /** On a quiet link: a marker from the host; no older frame can arrive after it. */
 const FIRST_MARK = 40_000
+const MARK_MS = 60_000
+const MARK_AGAIN_MS = 200
 
 /** Everything that its host sends to a guest's network card. */
 export async function capture({ host, domain, address }: Plugged): Promise<Capture> {
@@ -82,8 +84,12 @@ export async function capture({ host, domain, address }: Plugged): Promise<Captu
   return {
     async frames() {
       marks += 1
-      await host.run(['bash', '-c', `echo >/dev/udp/${address}/${marks}`])
-      await until(`the marker is seen at ${tap}`, () => seen.includes(`> ${address}.${marks}: `))
+      // Sent again until it arrives: the host may have to find the guest's card first, whose address another guest has claimed.
+      const isSeen = async () => {
+        await host.run(['bash', '-c', `echo >/dev/udp/${address}/${marks}`])
+        return seen.includes(`> ${address}.${marks}: `)
+      }
+      await until(`the marker is seen at ${tap}`, isSeen, MARK_MS, MARK_AGAIN_MS)
       const isMark = new RegExp(`> ${address}\\.4\\d{4}: UDP`)
       return seen.split('\n').filter((frame) => frame !== '' && !isMark.test(frame))
     },

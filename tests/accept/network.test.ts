@@ -151,15 +151,7 @@ suite('networks across hosts', { skip }, () => {
 
   test('no frame of one organisation arrives at a card of another, with the same range', async () => {
     const [one, two] = blue
-    let sent: string[] = []
-    const frames = await framesOf(green, 'out', async () => {
-      sent = await framesOf(one, 'in', async () => {
-        await probe(one, green)
-        await ping(one, two.address, 1)
-      })
-      await inside(green, `arping -c 3 -I ${CARD} $(ip route | awk '/^default/ { print $3 }')`)
-    })
-    // ARP, broadcast, IPv6, an address that is not its own, and frames that are addressed to the other's card.
+    // ARP, broadcast, IPv6, an address that is not its own, and frames that are addressed to the other's card: all leave the guest.
     const kinds = [
       `${one.mac} > ${two.mac}`,
       `${one.mac} > ff:ff:ff:ff:ff:ff`,
@@ -167,16 +159,14 @@ suite('networks across hosts', { skip }, () => {
       `${one.mac} > ${green.mac}`,
       `${spoofOf(green)} > ${green.address}`,
     ]
-    for (const kind of kinds) {
-      assert.ok(
-        sent.some((frame) => frame.includes(kind)),
-        `${kind} left the guest`,
-      )
-    }
-    assert.ok(
-      frames.some((frame) => frame.includes(`> ${green.mac}`)),
-      'its own answers are captured',
-    )
+    // The other's own answers are captured.
+    const frames = await framesOf(green, 'out', [`> ${green.mac}`], async () => {
+      await framesOf(one, 'in', kinds, async () => {
+        await probe(one, green)
+        await ping(one, two.address, 1)
+      })
+      await inside(green, `arping -c 3 -I ${CARD} $(ip route | awk '/^default/ { print $3 }')`)
+    })
     assert.deepEqual(
       frames.filter((frame) => frame.includes(one.mac) || frame.includes(two.mac)),
       [],
@@ -186,14 +176,14 @@ suite('networks across hosts', { skip }, () => {
   test('a guest with an address that is not its own is not heard in its own network either', async () => {
     const [one, two] = blue
     const stolen = spoofOf(two)
-    const frames = await framesOf(two, 'out', async () => {
+    const own = `${one.address} > ${two.address}`
+    const frames = await framesOf(two, 'out', [own], async () => {
       await inside(
         one,
         `ip address add ${stolen}/32 dev lo; ping -c 3 -W 1 -I ${stolen} ${two.address}; arping -c 1 -U -I ${CARD} ${stolen}; ip address del ${stolen}/32 dev lo`,
       )
       await ping(one, two.address, 1)
     })
-    assert.ok(frames.some((frame) => frame.includes(`${one.address} > ${two.address}`)))
     assert.deepEqual(
       frames.filter((frame) => new RegExp(`${stolen.replaceAll('.', '\\.')}(?!\\d)`).test(frame)),
       [],

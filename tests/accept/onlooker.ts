@@ -100,7 +100,13 @@ function descends(pid: number, from: number): boolean {
   return false
 }
 
-const parentOf = (pid: number): number =>
-  Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+/** 0 if it has ended: processes of other labs end at any time. */
+function parentOf(pid: number): number {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  } catch {
+    return 0
+  }
+}
 
 const mountNamespace = (pid: number): string => readlinkSync(`/proc/${pid}/ns/mnt`)

@@ -28,6 +28,8 @@ import { capture, kindsOf, probe, type Plugged } from './link-probes.ts'
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
 /** Generous: guests are emulated, five at a time on few cores. */
 const BOOT_MS = 180_000
+/** Some 200 programs are started in an emulated guest, and some wait for two seconds. */
+const PORTS_MS = 600_000
 
 interface Guest extends Plugged {
   readonly client: CloudClient
@@ -165,7 +167,7 @@ suite('networks of organisations', { skip }, () => {
     const answers = await inDomain(
       from.host,
       from.domain,
-      `ping -c 1 -W 5 ${to.address}; echo | nc -w 5 ${to.address} 22`,
+      `ping -c 1 -W 5 ${to.address}; echo | nc -w 20 ${to.address} 22`,
     )
     assert.match(answers, /1 packets received/)
     assert.match(answers, /SSH-/)
@@ -221,7 +223,7 @@ suite('networks of organisations', { skip }, () => {
     for (const [, port] of listening.matchAll(/:(\d+)\s/g)) ports.push(Number(port))
     const script = `for a in ${addresses.join(' ')}; do for p in ${[...new Set(ports)].join(' ')}; do
       nc -w 2 $a $p -e true 2>/dev/null && echo $a:$p; done; done; echo end`
-    const reached = (await inDomain(near.host, near.domain, script, BOOT_MS)).trim().split('\n')
+    const reached = (await inDomain(near.host, near.domain, script, PORTS_MS)).trim().split('\n')
     assert.deepEqual(reached, [`${gateway(near.address)}:53`, 'end'])
     t.diagnostic(`${addresses.length * new Set(ports).size} connections: 0 but the guest's own DNS`)
     // The same from the host itself: these ports are reachable.
@@ -247,6 +249,6 @@ suite('networks of organisations', { skip }, () => {
     await succeed(client, await client.ask('POST', `${vapp}/power/action/powerOff`))
     await succeed(client, await client.ask('DELETE', vapp))
     assert.ok(!(await networks('--all')).includes(network))
-    assert.ok((await networks()).includes(near.network))
+    await until('the other runs', async () => (await networks()).includes(near.network), BOOT_MS)
   })
 })

@@ -73,10 +73,14 @@ export async function beginConnection(
   }
 }
 
-/** Everything that passes between its host and a guest's card meanwhile: `out` to the guest, `in` from it. */
+/**
+ * Everything that passes between its host and a guest's card meanwhile: `out` to the guest, `in` from it. Waits for the wanted
+ * ones: tcpdump reads a frame later than the guest, and ends without those that it has not read.
+ */
 export async function framesOf(
   { host, domain }: Plugged,
   way: 'in' | 'out',
+  wanted: readonly string[],
   act: () => Promise<unknown>,
 ): Promise<string[]> {
   const { stdout } = await host.run(['virsh', '-q', 'domiflist', domain])
@@ -88,6 +92,7 @@ export async function framesOf(
   child.stderr?.on('data', (chunk: Buffer) => (reported += chunk.toString()))
   await until(`tcpdump listens at ${tap}`, () => reported.includes('listening on'), GUEST_MS)
   await act()
+  for (const each of wanted) await until(`${each} at ${tap}`, () => seen.includes(each), GUEST_MS)
   const ended = once(child, 'close')
   child.kill('SIGINT')
   await ended
