@@ -32,7 +32,8 @@ export async function enter(page: Page, field: Locator, text: string): Promise<v
 /** Runs a command of the palette by its name, as soon as it is offered. */
 export async function runCommand(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Search or run a command' }).waitFor()
+  const field = page.getByRole('combobox', { name: 'Search or run a command' })
+  await field.and(page.locator(':focus')).waitFor()
   await page.keyboard.type(name)
   const options = page.getByRole('option')
   const option = options.filter({ has: page.getByText(name, { exact: true }) })
