@@ -51,11 +51,11 @@ async function layNetwork(): Promise<void> {
 const greeting = async (address: string, ...from: readonly string[]) =>
   (await host.run([...from, 'bash', '-c', `head -c 4 < /dev/tcp/${address}/22`])).stdout
 
-/** The addresses that the guest can connect to. */
+/** The addresses that the guest can connect to. A rejected connection ends at once, an accepted one may wait for a processor. */
 async function connections(id: string, places: readonly string[]): Promise<readonly string[]> {
   const tries = places.map((place) => {
     const [address, port] = place.split(':')
-    return `nc -w 2 ${address} ${port} -e true 2>/dev/null && echo ${place}`
+    return `nc -w 20 ${address} ${port} -e true 2>/dev/null && echo ${place}`
   })
   const lines = await inGuest(host, id, `${tries.join('\n')}\necho end`, BOOT_MS)
   return lines.trim().split('\n').slice(0, -1)

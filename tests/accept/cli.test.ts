@@ -67,7 +67,7 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
       stream?.on('data', (chunk: Buffer) => (said += chunk.toString()))
     await until('vmd answers', () => said.includes('vmd answers at'), BOOT_MS)
     await refuses(['create', 'my-vm'], 1, /template default not found/, /skerry template/)
-    await host.run(['kill', '-TERM', /^\d+/.exec(said)?.[0] ?? ''])
+    await host.run(['kill', '-TERM', /^\d+$/m.exec(said)?.[0] ?? ''])
     await until('it has ended', () => child.exitCode !== null, BOOT_MS)
     assert.equal(child.exitCode, 0, said)
     await host.startVmd()

@@ -3,6 +3,7 @@ import { until, type LabHost } from '@skerry/lab'
 
 /** Generous: a guest that is still booting is emulated, beside others, on few cores. */
 const BOOT_MS = 180_000
+const SCRIPT_MS = 120_000
 /** Each look is a process of virsh: more of them would take the processor from the guest that is awaited. */
 const LOOK_MS = 200
 
@@ -25,7 +26,7 @@ export async function inDomain(
   host: LabHost,
   domain: string,
   script: string,
-  timeoutMs = 30_000,
+  timeoutMs = SCRIPT_MS,
 ): Promise<string> {
   const agent = async (command: object) => {
     const words = ['virsh', '-q', 'qemu-agent-command', domain, JSON.stringify(command)]

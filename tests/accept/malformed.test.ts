@@ -18,7 +18,7 @@ const SEED = Number(process.env['SKERRY_SEED'] ?? 20_261_115)
 const OPERATIONS = 13
 const MIB = 1024 * 1024
 /** Ten seconds of rest, and time for garbage collection on a busy machine. */
-const REST_MS = 20_000
+const REST_MS = 60_000
 /** The closed list of codes that existing clients know, without internal errors. */
 const LEGAL = [0, 200, 201, 202, 204, 400, 401, 403, 404, 405, 406, 408, 409, 415, 503]
 

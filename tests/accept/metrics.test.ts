@@ -43,7 +43,7 @@ const inLab = (...command: string[]) => [
 ]
 
 async function get(url: string): Promise<string> {
-  const [program = '', ...words] = inLab('curl', '-s', '--max-time', '5', url)
+  const [program = '', ...words] = inLab('curl', '-s', '--max-time', '60', url)
   return (await run(program, words, { maxBuffer: 16 * 1024 * 1024 })).stdout
 }
 

@@ -22,7 +22,8 @@ export interface RawAnswer {
   readonly body: string
 }
 
-const PATIENCE_MS = 10_000
+/** Some requests create VMs. */
+const PATIENCE_MS = 60_000
 
 function send(job: RawJob, request: string): Promise<RawAnswer> {
   const { host = '127.0.0.1', port = 8080, hangUp = false } = job
@@ -52,6 +53,7 @@ function send(job: RawJob, request: string): Promise<RawAnswer> {
 function isWhole(seen: string): boolean {
   const end = seen.indexOf('\r\n\r\n')
   if (end === -1 || seen.startsWith('HTTP/1.1 100')) return false
+  if (seen.startsWith('HTTP/1.1 101')) return true
   const length = /\r\ncontent-length: (\d+)/i.exec(seen.slice(0, end))?.[1]
   return length !== undefined && seen.length - end - 4 >= Number(length)
 }

@@ -24,6 +24,7 @@ import { startRecorder, type Recorder } from './recorder.ts'
 
 /** Generous: guests are emulated, and some clients poll only every five seconds. */
 const CLIENT_MS = 400_000
+const DELETED_MS = 180_000
 
 export interface Place extends AsyncDisposable {
   readonly dir: string
@@ -125,10 +126,14 @@ export const logIn = async ({ url, ca }: LabCloud, { user, org, password }: Logi
 
 /** Some clients end before their deletions are complete. */
 const untilNothingIsLeft = (somebody: CloudClient): Promise<boolean> =>
-  until('nothing is left', async () => {
-    const found = await somebody.get('/api/query?type=vApp')
-    return attribute(found, 'total') === '0'
-  })
+  until(
+    'nothing is left',
+    async () => {
+      const found = await somebody.get('/api/query?type=vApp')
+      return attribute(found, 'total') === '0'
+    },
+    DELETED_MS,
+  )
 
 const knownOf = ({ cloud }: Place, { url, exchanges }: Recorder, login: Login): Known => {
   const tokens = exchanges.map(({ said }) => said.headers['x-vcloud-authorization'])

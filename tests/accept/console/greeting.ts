@@ -8,6 +8,7 @@ export async function greetingAt(wss: string, ca: string): Promise<string> {
     return await new Promise<string>((resolve, reject) => {
       socket.once('message', (data: Buffer) => resolve(data.toString('latin1')))
       socket.once('error', reject)
+      socket.once('close', (code) => reject(new Error(`the screen was closed with ${code}`)))
     })
   } finally {
     socket.terminate()
