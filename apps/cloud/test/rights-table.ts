@@ -31,6 +31,12 @@ export interface Row {
 let count = 0
 export const fresh = (): string => `n-${(count += 1)}`
 
+/** On an uplink of its own: pools of the same uplink have different addresses. */
+const externalNetwork = (): string =>
+  `<VMWExternalNetwork name="${fresh()}"><Configuration><IpScopes><IpScope><Gateway>203.0.113.1</Gateway><Netmask>255.255.255.0</Netmask>` +
+  '<IpRanges><IpRange><StartAddress>203.0.113.100</StartAddress><EndAddress>203.0.113.199</EndAddress></IpRange></IpRanges></IpScope></IpScopes>' +
+  `<FenceMode>isolated</FenceMode></Configuration><Uplink>${fresh()}</Uplink></VMWExternalNetwork>`
+
 /** CIM resource types: 3 processors, 4 memory. */
 export const itemOf = (kind: number, quantity: number | string): string =>
   `<Item xmlns:rasd="urn:r"><rasd:ResourceType>${kind}</rasd:ResourceType><rasd:VirtualQuantity>${quantity}</rasd:VirtualQuantity></Item>`
@@ -131,7 +137,7 @@ export const rows: Readonly<Record<string, Row>> = {
   takeExternalAddress: { least: 'organisation administrator', ok: 201 },
   releaseExternalAddress: { least: 'organisation administrator', ok: 204 },
   listExternalNetworks: { least: 'system administrator', ok: 200 },
-  addExternalNetwork: { least: 'system administrator', ok: 201 },
+  addExternalNetwork: { least: 'system administrator', ok: 201, body: externalNetwork },
   readExternalNetwork: { least: 'user', ok: 200 },
   changeExternalNetwork: { least: 'system administrator', ok: 200, otherwise: 404 },
   deleteExternalNetwork: { least: 'system administrator', ok: 204, otherwise: 404 },
