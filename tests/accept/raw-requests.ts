@@ -22,8 +22,8 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** Some requests create VMs. */
-const PATIENCE_MS = 60_000
+/** Also the time for which an answer without an end is read: that of an event stream. */
+const PATIENCE_MS = 10_000
 
 function send(job: RawJob, request: string): Promise<RawAnswer> {
   const { host = '127.0.0.1', port = 8080, hangUp = false } = job

@@ -12,7 +12,7 @@ export interface RawAnswer {
 }
 
 /** No response takes longer: after this time none will come. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 20_000
 
 /** One connection after another: each is used as long as possible. */
 export class RawLine {
