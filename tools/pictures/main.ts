@@ -2,7 +2,6 @@
 // and Chromium, which renders. Usage: npm run pictures, as root, with the Debian packages chromium-headless-shell, fonts-dejavu-core and pngquant.
 // `npm run pictures -- web` makes those of the web UI only, without a host; names of pages after it select some of them.
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,11 +32,7 @@ if (process.argv[2] === 'web') {
   process.exit()
 }
 
-const missing =
-  reasonToSkip('host', 'small') ??
-  (existsSync(BROWSER)
-    ? undefined
-    : 'needs a browser: apt install chromium-headless-shell fonts-dejavu-core')
+const missing = reasonToSkip('host', 'small', 'browser')
 if (missing !== undefined) {
   console.error(`pictures: ${missing}`)
   process.exit(1)

@@ -12,7 +12,7 @@ import type { WorkflowCaller } from '../http/caller.ts'
 import { workflowFinders } from '../http/path-workflows.ts'
 import { route } from '../http/route.ts'
 import { authorize, authorizeOwn, type WorkflowPrincipal } from '../identity/rights.ts'
-import { endSchedule } from '../runs/end-schedule.ts'
+import { tryToEndSchedule } from '../runs/end-schedule.ts'
 import { checkRunInput } from '../runs/start-execution.ts'
 import { overlaps } from '../store/database.ts'
 import {
@@ -161,8 +161,7 @@ async function create(
       return row
     })
   } catch (error) {
-    // If this fails, it is repeated later.
-    await context.as(principal, (tx) => endSchedule(context, tx, made.id)).catch(() => undefined)
+    await tryToEndSchedule(context, principal, made.id)
     throw error
   }
 }
@@ -309,10 +308,7 @@ export const schedules = [
         await deleteSchedule(tx, params.schedule)
         await context.runs.schedules.delete(params.schedule.id)
       })
-      // If this fails, it is repeated later.
-      await context
-        .as(principal, (tx) => endSchedule(context, tx, params.schedule.id))
-        .catch(() => undefined)
+      await tryToEndSchedule(context, principal, params.schedule.id)
       return { status: 204 }
     },
   }),

@@ -29,7 +29,7 @@ import { withFormats, route, type WorkflowRoute } from '../http/route.ts'
 import { renderJson } from '../http/send.ts'
 import { media } from '../http/wants.ts'
 import { authorizeOwn, notFound } from '../identity/rights.ts'
-import { endSchedule } from '../runs/end-schedule.ts'
+import { tryToEndSchedule } from '../runs/end-schedule.ts'
 import type { CategoryRow } from '../store/categories.ts'
 import { markCanceled } from '../store/executions.ts'
 import { deleteSchedule } from '../store/schedules.ts'
@@ -280,7 +280,5 @@ async function remove(
   })
   // If Temporal is unavailable now, tend-runs.ts repeats this later.
   for (const id of runs) await context.runs.cancel(id).catch(() => undefined)
-  for (const id of schedules) {
-    await context.as(principal, (tx) => endSchedule(context, tx, id)).catch(() => undefined)
-  }
+  for (const id of schedules) await tryToEndSchedule(context, principal, id)
 }

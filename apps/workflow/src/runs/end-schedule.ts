@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 
-import type { Grants, Runs } from '../context.ts'
+import type { Grants, Runs, WorkflowRequestContext } from '../context.ts'
+import type { WorkflowPrincipal } from '../identity/rights.ts'
 import type { WorkflowTables } from '../store/database.ts'
 import { lockGrantedSchedule, markScheduleEnded } from '../store/schedules.ts'
 
@@ -18,4 +19,13 @@ export async function endSchedule(
   await grants.end(locked.grant_id)
   await runs.schedules.delete(locked.id)
   await markScheduleEnded(tx, locked.id)
+}
+
+/** The same at the end of a request. If it fails, `tend-runs.ts` repeats it later. */
+export async function tryToEndSchedule(
+  context: Pick<WorkflowRequestContext, 'as' | 'runs' | 'grants'>,
+  principal: WorkflowPrincipal,
+  schedule: string,
+): Promise<void> {
+  await context.as(principal, (tx) => endSchedule(context, tx, schedule)).catch(() => undefined)
 }

@@ -4,8 +4,13 @@ import type { Kysely } from 'kysely'
 import type { Grants, Runs } from '../context.ts'
 import type { WorkflowTables } from '../store/database.ts'
 import { failExecution, markGrantEnded } from '../store/executions.ts'
-import { listGrantedSchedules } from '../store/schedules.ts'
-import { listCanceled, listGoingOn, listGranted, listUnstarted } from '../store/untended.ts'
+import {
+  listCanceled,
+  listGoingOn,
+  listGranted,
+  listGrantedSchedules,
+  listUnstarted,
+} from '../store/untended.ts'
 import { endSchedule } from './end-schedule.ts'
 
 export interface RunSupervisorContext {

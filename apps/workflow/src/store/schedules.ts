@@ -143,22 +143,6 @@ export async function deleteSchedule(
     .execute()
 }
 
-/** Schedules that were deleted this long ago and whose grant may still be valid. */
-export async function listGrantedSchedules(
-  db: Kysely<WorkflowTables>,
-  seconds: number,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('schedule')
-    .select('id')
-    .where('deleted_at', '<', sql<Date>`clock_timestamp() - make_interval(secs => ${seconds})`)
-    .where('grant_ended', '=', false)
-    .orderBy('deleted_at')
-    .limit(100)
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
 /** Locks a deleted schedule whose grant may still be valid, so that it cannot come into being meanwhile. */
 export async function lockGrantedSchedule(
   tx: Kysely<WorkflowTables>,

@@ -1,5 +1,5 @@
 // Work that a crash may have left: runs that were recorded but not started, or canceled but not reported to Temporal, or ended with
-// a valid grant.
+// a valid grant, and deleted schedules with one.
 import { sql, type Kysely } from 'kysely'
 
 import type { WorkflowTables } from './database.ts'
@@ -60,6 +60,22 @@ export async function listGranted(
     .orderBy('ended_at')
     .limit(MOST)
     .execute()
+}
+
+/** Schedules that were deleted this long ago and whose grant may still be valid. */
+export async function listGrantedSchedules(
+  db: Kysely<WorkflowTables>,
+  seconds: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('schedule')
+    .select('id')
+    .where('deleted_at', '<', ago(seconds))
+    .where('grant_ended', '=', false)
+    .orderBy('deleted_at')
+    .limit(MOST)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 /** Active runs, a part at a time, in rotation. */
