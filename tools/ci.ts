@@ -53,8 +53,10 @@ function chosenJobs(): readonly Job[] {
 function listJobs(chosen: readonly Job[]): void {
   const planned = estimate(chosen)
   for (const { job, from, to } of planned) {
-    const { weight, locks, needs } = job
-    const notes = [weight === 2 ? 'alone' : '', ...locks, ...needs].filter(Boolean).join(', ')
+    const { weight, isQuiet, locks, needs } = job
+    const notes = [weight === 2 ? 'alone' : '', isQuiet ? 'quiet' : '', ...locks, ...needs]
+      .filter(Boolean)
+      .join(', ')
     console.log(`${clock(from)} – ${clock(to)}  ${job.name}${notes === '' ? '' : `  (${notes})`}`)
   }
   const end = Math.max(...planned.map(({ to }) => to))

@@ -19,27 +19,34 @@ interface Trait {
   /** The text of a test file, or of a file that it imports. */
   readonly says?: RegExp
   readonly weight?: 2
+  readonly isQuiet?: true
   readonly locks?: readonly string[]
   readonly needs?: readonly string[]
 }
 
 /** Files that assert seconds, memory or ratios: concurrent jobs would distort their measurements. */
 const measuring = [
-  'apps/cloud/test/query-{fuzz,size}.test.ts',
+  'apps/cloud/test/query-size.test.ts',
   'apps/cloud/test/retention.test.ts',
   'packages/ovsdb/test/throughput.slow.ts',
-  'packages/temporal/test/worker.slow.ts',
-  'tests/accept/cloud-core.test.ts',
-  'tests/attack/{cells,feeds,guests,strangers}.test.ts',
-  'tests/cloud/{canaries,engines-away}.test.ts',
-  'tests/console/{faults,many}.test.ts',
+  'tests/attack/{feeds,guests,strangers}.test.ts',
+  'tests/console/many.test.ts',
   'tests/faults/cloud-storm.test.ts',
   'tests/guest/shares.test.ts',
+]
+/** Files that assert many seconds, most of which they wait for a time-out: two of them leave the cores half idle. */
+const waiting = [
+  'packages/temporal/test/worker.slow.ts',
+  'tests/accept/cloud-core.test.ts',
+  'tests/attack/cells.test.ts',
+  'tests/cloud/{canaries,engines-away}.test.ts',
+  'tests/console/faults.test.ts',
 ]
 
 /** Extra requirements of a file. All matching traits apply. */
 export const traits: readonly Trait[] = [
   ...measuring.map((files): Trait => ({ files, weight: 2 })),
+  ...waiting.map((files): Trait => ({ files, isQuiet: true })),
   // The workflow server of a lab listens on this fixed port, because its clients know no other.
   { says: /\bworkflows: [12]\b/, locks: ['8281'] },
   { files: 'tests/accept/workflow-docs.test.ts', locks: ['8281'] },
@@ -61,6 +68,7 @@ const npmScript = (name: string, seconds: number, more: Partial<Job> = {}): Job 
   files: [],
   seconds,
   weight: 1,
+  isQuiet: false,
   locks: [],
   needs: [],
   isFirst: true,
@@ -107,7 +115,7 @@ export function testJobs(root: string, files: readonly string[]): Job[] {
   const singles = files.map((file) => jobOf(file, sources, durations))
   const isSmall = ({ name }: Job) => SMALL.some((pattern) => matchesGlob(name, pattern))
   const groups = Map.groupBy(singles.filter(isSmall), (job) =>
-    JSON.stringify([job.name.split('/')[0], job.weight, job.locks, job.needs]),
+    JSON.stringify([job.name.split('/')[0], job.weight, job.isQuiet, job.locks, job.needs]),
   )
   return [...[...groups.values()].flatMap(joinSmall), ...singles.filter((job) => !isSmall(job))]
 }
@@ -122,6 +130,7 @@ function jobOf(file: string, sources: Sources, durations: Durations): Job {
   return {
     ...testJob(file, [file], durations[file] ?? UNKNOWN_SECONDS),
     weight: held.some(({ weight }) => weight === 2) ? 2 : 1,
+    isQuiet: held.some(({ isQuiet }) => isQuiet),
     locks: [...new Set(held.flatMap(({ locks = [] }) => locks))],
     needs: [...new Set(held.flatMap(({ needs = [] }) => needs))],
   }
@@ -132,6 +141,7 @@ const testJob = (name: string, files: readonly string[], seconds: number): Job =
   files,
   seconds,
   weight: 1,
+  isQuiet: false,
   locks: [],
   needs: [],
   command: [process.execPath, 'tools/run-tests.ts', '--serial', ...files],
@@ -155,7 +165,7 @@ function joinSmall(jobs: readonly Job[]): Job[] {
     const files = group.flatMap((job) => job.files)
     const sum = group.reduce((total, job) => total + job.seconds, 0)
     const name = group.length === 1 ? from : `${from} … ${to}`
-    const { weight = 1, locks = [], needs = [] } = first ?? {}
-    return { ...testJob(name, files, sum), weight, locks, needs }
+    const { weight = 1, isQuiet = false, locks = [], needs = [] } = first ?? {}
+    return { ...testJob(name, files, sum), weight, isQuiet, locks, needs }
   })
 }

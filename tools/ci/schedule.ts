@@ -13,6 +13,8 @@ export interface Job {
   /** The estimate; longer jobs start first. */
   readonly seconds: number
   readonly weight: 1 | 2
+  /** Asserts seconds and mostly waits: runs only beside another such job. */
+  readonly isQuiet: boolean
   /** Two jobs with a common lock never run at the same time. */
   readonly locks: readonly string[]
   /** Names of the jobs that must have passed. */
@@ -29,14 +31,15 @@ export interface State {
 }
 
 /**
- * The next job to start now, or undefined if none may. Jobs that run alone start when no other job can: they never keep a lane empty
- * that another job could use.
+ * The next job to start now, or undefined if none may. Jobs that run alone or beside few others start when no other job can: they never
+ * keep a lane empty that another job could use.
  */
 export function nextJob({ waiting, running, passed }: State): Job | undefined {
   const used = running.reduce((sum, { weight }) => sum + weight, 0)
   const held = new Set(running.flatMap(({ locks }) => locks))
-  const mayStart = ({ weight, locks, needs }: Job) =>
+  const mayStart = ({ weight, isQuiet, locks, needs }: Job) =>
     used + weight <= LANES &&
+    running.every((other) => other.isQuiet === isQuiet) &&
     !locks.some((lock) => held.has(lock)) &&
     needs.every((name) => passed.has(name))
   return inOrder(waiting).find(mayStart)
@@ -49,11 +52,11 @@ export function hopeless({ waiting, running, passed }: State): Job[] {
 }
 
 export function inOrder(jobs: readonly Job[]): Job[] {
-  const rank = ({ isFirst = false }: Job) => (isFirst ? 0 : 1)
+  const rank = ({ isFirst = false, isQuiet }: Job) => (isFirst ? 0 : isQuiet ? 2 : 1)
   return jobs.toSorted(
     (a, b) =>
-      rank(a) - rank(b) ||
       a.weight - b.weight ||
+      rank(a) - rank(b) ||
       b.seconds - a.seconds ||
       a.name.localeCompare(b.name),
   )

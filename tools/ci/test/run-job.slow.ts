@@ -22,6 +22,7 @@ const job = (command: readonly string[], more: Partial<Job> = {}): Job => ({
   files: [],
   seconds: 1,
   weight: 1,
+  isQuiet: false,
   locks: [],
   needs: [],
   ...more,

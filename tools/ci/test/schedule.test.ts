@@ -10,6 +10,7 @@ const job = (name: string, more: Partial<Job> = {}): Job => ({
   files: [],
   seconds: 10,
   weight: 1,
+  isQuiet: false,
   locks: [],
   needs: [],
   ...more,
@@ -42,6 +43,17 @@ test('an exclusive job waits for both lanes and lets shorter jobs run first', ()
   assert.equal(nextJob({ ...none, waiting: [alone, job('b')], running: [job('a')] })?.name, 'b')
   assert.equal(nextJob({ ...none, waiting: [alone], running: [job('a')] }), undefined)
   assert.equal(nextJob({ ...none, waiting: [alone] })?.name, 'alone')
+})
+
+test('a quiet job runs after the others, and only beside another quiet job', () => {
+  const quiet = job('quiet', { isQuiet: true, seconds: 99 })
+  const alone = job('alone', { weight: 2 })
+  assert.equal(nextJob({ ...none, waiting: [quiet, job('b')], running: [job('a')] })?.name, 'b')
+  assert.equal(nextJob({ ...none, waiting: [quiet], running: [job('a')] }), undefined)
+  assert.equal(nextJob({ ...none, waiting: [job('b')], running: [quiet] }), undefined)
+  const second = job('second', { isQuiet: true })
+  assert.equal(nextJob({ ...none, waiting: [alone, second], running: [quiet] })?.name, 'second')
+  assert.equal(nextJob({ ...none, waiting: [alone], running: [quiet] }), undefined)
 })
 
 test('jobs with a common lock run one after the other', () => {
