@@ -6,7 +6,7 @@ import { sql, type Kysely } from 'kysely'
 
 import type { CloudTables } from '../src/database/tables.ts'
 import { chance, fuzzFilter, pick, spoil, type Known } from './fuzz-filter.ts'
-import type { Ask } from './tenants-api.ts'
+import type { Answered, Ask } from './tenants-api.ts'
 
 /** A caller, and the rows that are visible to it. */
 export interface Scope {
@@ -85,10 +85,9 @@ export async function fuzz(
     const path = `/api/query?${parameters.toString()}`
     const where = `seed ${seed}, filter ${counts.requested}: ${scope.type} ${version} ${path}`
     const headers = { accept: `application/*+xml;version=${version}` }
-    const began = performance.now()
-    const answer = await ask('GET', path, { token: scope.token, headers })
-    counts.slowestMs = Math.max(counts.slowestMs, performance.now() - began)
-    if (answer.status === 400 && answer.text.includes('timed out after')) counts.tooLong += 1
+    const { answer, ms } = await fastest(() => ask('GET', path, { token: scope.token, headers }))
+    counts.slowestMs = Math.max(counts.slowestMs, ms)
+    if (isTooLong(answer)) counts.tooLong += 1
     else if (wrong && answer.status === 400) counts.refused += 1
     else {
       assert.equal(answer.status, 200, `${where}\n${answer.text}`)
@@ -100,6 +99,27 @@ export async function fuzz(
     }
   }
   return counts
+}
+
+const isTooLong = ({ status, text }: Answered): boolean =>
+  status === 400 && text.includes('timed out after')
+
+/**
+ * The fastest of three identical requests; one that takes less than a second is not repeated. A query that is slow by itself is slow
+ * each time, one that shared the processor is not.
+ */
+async function fastest(
+  request: () => Promise<Answered>,
+): Promise<{ answer: Answered; ms: number }> {
+  const tries: { answer: Answered; ms: number }[] = []
+  do {
+    const began = performance.now()
+    const answer = await request()
+    tries.push({ answer, ms: performance.now() - began })
+  } while (tries.length < 3 && tries.every(({ answer, ms }) => isTooLong(answer) || ms > 1000))
+  return tries.reduce((best, each) =>
+    isTooLong(best.answer) || (each.ms < best.ms && !isTooLong(each.answer)) ? each : best,
+  )
 }
 
 const idsOf = (root: Element): string[] =>
