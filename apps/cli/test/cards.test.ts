@@ -19,8 +19,15 @@ const parts = (changed: Element, index: number, ...names: readonly string[]) => 
 test('a card on another network keeps its MAC address, and the cloud chooses its address', () => {
   const changed = connectCard(section, { index: 0, network: 'web' })
   assert.deepEqual(cardsIn(changed), [
-    { index: 0, network: 'web', address: null, external: null, connected: true },
-    { index: 1, network: 'backend', address: '192.168.10.7', external: null, connected: true },
+    { index: 0, network: 'web', address: null, ipv6: null, external: null, connected: true },
+    {
+      index: 1,
+      network: 'backend',
+      address: '192.168.10.7',
+      ipv6: null,
+      external: null,
+      connected: true,
+    },
   ])
   assert.deepEqual(parts(changed, 0, 'MACAddress', 'IpAddressAllocationMode'), [
     '52:54:00:00:00:00',
@@ -52,6 +59,7 @@ test('a disconnected card keeps its network and address, and connects again with
     index: 1,
     network: 'backend',
     address: '192.168.10.7',
+    ipv6: null,
     external: null,
     connected: false,
   })

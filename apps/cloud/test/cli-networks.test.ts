@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import type { VmId } from '@skerry/vm'
+import { eui64Address, type VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
 import type { Profile } from '../../cli/src/profiles/profiles.ts'
@@ -98,6 +98,37 @@ test('a card is connected to a network, with an address of choice, and disconnec
   const nowhere = await author('connect', word, 'nowhere')
   assert.deepEqual([nowhere.code, /nowhere/.test(nowhere.err)], [1, true], nowhere.err)
   assert.equal((await author('connect', word, 'lab', '--card', 'x')).code, 2)
+})
+
+test('a routed network is created with IPv6, lists its prefix, and a VM on it shows its address', async () => {
+  const range = ['--range', '10.60.0.0/24', '--vdc', 'centre', '--no-wait']
+  await succeeds(chief, 'network', 'create', 'dual', '--routed', '--ipv6', ...range)
+  const [row] = await rowsFor(chief, 'network', 'list', '--filter', 'name==dual')
+  const prefix = String(row?.['ipv6Prefix'])
+  assert.match(await succeeds(author, 'network', 'list'), /^NAME +GATEWAY +NETMASK +IPV6 +REACHES/)
+  const vm = await vmOnLab()
+  assert.doesNotMatch(await succeeds(author, 'info', `vm-${vm}`), /^ipv6/m)
+  const { id } = await api.cloud.db
+    .selectFrom('network')
+    .select('id')
+    .where('ipv6_prefix', '=', prefix)
+    .executeTakeFirstOrThrow()
+  const nic = { index: 0, network: id, mode: 'POOL' as const, connected: true }
+  await api.cloud.db
+    .transaction()
+    .execute((tx) => writeNics(tx, api.eng.org, new Map([[vm as VmId, [nic]]])))
+  const { mac } = await api.cloud.db
+    .selectFrom('nic')
+    .select('mac')
+    .where('vm', '=', vm as VmId)
+    .executeTakeFirstOrThrow()
+  const shown = await succeeds(author, 'info', `vm-${vm}`, '--json')
+  assert.equal((JSON.parse(shown) as { ipv6?: string }).ipv6, eui64Address(prefix, mac))
+  const alone = await chief('network', 'create', 'x', '--ipv6', ...range)
+  assert.equal(alone.code, 2)
+  assert.match(alone.err, /only a routed network can have IPv6/)
+  const direct = await system('network', 'create', 'x', '--direct', 'office', '--ipv6')
+  assert.match(direct.err, /give --direct or --ipv6, not both/)
 })
 
 const tagged = (vlan: string) => ['--range', '203.0.113.0/24', '--uplink', 'office', '--vlan', vlan]

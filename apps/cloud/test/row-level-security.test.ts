@@ -339,6 +339,7 @@ test('a security definer function has its own search_path, and only these roles 
     { name: 'renew_consoles', path, principal },
     { name: 'report_corrections', path, principal: network },
     { name: 'take_external_address', path, principal: both },
+    { name: 'take_ipv6_prefix', path, principal: both },
     { name: 'take_network_key', path, principal: both },
     {
       name: 'task_wait',

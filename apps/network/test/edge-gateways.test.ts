@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 
+import { eui64Address } from '@skerry/vm'
+
 import { needsOvsdbServer } from '../../../packages/ovsdb/test/start-ovsdb-server.ts'
 import { reasonWithoutRoot } from '../../../tools/lab/src/system/packages.ts'
+import { runTool } from '../src/engines/child.ts'
 import { derivedMac } from '../src/projection/derived-id.ts'
 import { outsidePortName } from '../src/projection/edge-gateway-rows.ts'
 import { routerMac, routerPortName } from '../src/projection/network-rows.ts'
@@ -29,6 +32,8 @@ const second = {
   key: 4,
   edgePort: 11,
 }
+const PREFIX = 'fd12:3456:789a:1::/64'
+const dual = { ...second, ipv6Prefix: PREFIX }
 const near = {
   ...nic,
   id: '00000000-0000-7000-8000-000000000008',
@@ -39,7 +44,7 @@ const near = {
 const cloud: ProjectedCloud = {
   ...base,
   protected: ['10.85.0.0/24', '192.0.2.0/24'],
-  networks: [network, second],
+  networks: [network, dual],
   nics: [nic, near],
 }
 
@@ -98,8 +103,24 @@ suite('edge gateways in OVN', { skip }, () => {
       `ip6.src == 2001:db8::1 && ip6.dst == ${to} && ip.ttl == 64 && ${UDP}`
     const inside = [routerPortName(network.id), routerMac(network.id)] as const
     const outside = [outsidePortName(gateway.id), derivedMac(gateway.id, 'out')] as const
-    for (const [port, mac] of [inside, outside]) {
+    const withIpv6 = [routerPortName(dual.id), routerMac(dual.id)] as const
+    for (const [port, mac] of [inside, withIpv6, outside]) {
       assert.deepEqual(await arrivals(gateway.id, packet(port, mac, '2001:db8::2')), [])
     }
+    // To a guest: between networks of the gateway, and not from outside.
+    const guest = eui64Address(PREFIX, near.mac)
+    assert.deepEqual(await arrivals(gateway.id, packet(...inside, guest)), [near.id])
+    assert.deepEqual(await arrivals(gateway.id, packet(...outside, guest)), [])
+  })
+
+  test('the router of a network with IPv6 announces its prefix, and no other router does', async () => {
+    // ovn-trace cannot follow a packet through these flows.
+    const flows = await runTool(['/usr/bin/ovn-sbctl', `--db=unix:${ovn.southbound}`, 'lflow-list'])
+    const announced = flows.split('\n').filter((flow) => flow.includes('put_nd_ra_opts'))
+    assert.equal(announced.length, 1, announced.join('\n'))
+    const [flow = ''] = announced
+    assert.ok(flow.includes(`inport == "${routerPortName(dual.id)}"`), flow)
+    assert.match(flow, /addr_mode = "slaac".*mtu = 1442/)
+    assert.ok(flow.includes(`prefix = ${PREFIX}`), flow)
   })
 })

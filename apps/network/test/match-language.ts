@@ -109,6 +109,7 @@ class Reader {
     const [kind = ''] = name.split('.')
     if (kind === 'ip4' || kind === 'ip6') return family === Number(kind.at(-1))
     if (kind === 'icmp4') return family === 4 && protocol === 1
+    if (kind === 'icmp6') return family === 6 && protocol === 58
     if (kind in protocolOf) return protocol === protocolOf[kind]
     assert.ok(['ip', 'inport', 'outport'].includes(kind), name)
     return true
@@ -134,6 +135,10 @@ class Reader {
         }
         const block = readBlock(value.includes('/') ? value : `${value}/32`)
         return addressNumber(address) >= 0 && isWithin(address, block)
+      }
+      if (field === 'ip6.src' || field === 'ip6.dst') {
+        const address = field === 'ip6.src' ? src : dst
+        return this.#names.sets.get(value.slice(1))?.has(address) ?? assert.fail(value)
       }
       const [number = '', mask = '0xffff'] = value.split('/')
       return (this.#number(field) & Number(mask)) === Number(number)

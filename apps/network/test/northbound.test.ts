@@ -65,6 +65,44 @@ test('a card has its address, its security and its host, and is absent while it 
   assert.equal(column(direct, 'port_security'), nic.mac)
 })
 
+test('on a network with IPv6 a card has the address of its MAC address, and the router announces the prefix', () => {
+  const ipv6Prefix = 'fd12:3456:789a:1::/64'
+  const plain = smallCloud()
+  const networks = plain.networks.map((each) => ({ ...each, ipv6Prefix }))
+  const cloud = { ...plain, networks }
+  const own = 'fd12:3456:789a:1:5054:ff:fe00:1'
+  const card = (of: ProjectedCloud) => {
+    const port = rowsIn(of, 'Logical_Switch_Port').find(({ id }) => id === plain.nics[0]?.id)
+    return [column(port, 'addresses'), column(port, 'port_security')]
+  }
+  const mac = '52:54:00:00:00:01'
+  const sends = `${own} fe80::5054:ff:fe00:1`
+  assert.deepEqual(card(cloud), [`${mac} 10.84.0.10 ${own}`, `${mac} 10.84.0.10 ${sends}`])
+  const bare = plain.nics.map((nic) => ({ ...nic, mode: 'NONE', address: null }) as const)
+  assert.deepEqual(card({ ...cloud, nics: bare }), [`${mac} ${own}`, `${mac} 0.0.0.0/0 ${sends}`])
+  const [names] = rowsIn(cloud, 'DNS')
+  assert.equal(mapOf(column(names, 'records')).get('web'), `10.84.0.10 ${own}`)
+  const inside = (of: ProjectedCloud) => {
+    const port = rowsIn(of, 'Logical_Router_Port').find(({ columns }) =>
+      String(columns['name']).startsWith('in-'),
+    )
+    const announced = Object.fromEntries(mapOf(column(port, 'ipv6_ra_configs')))
+    return [setOf(column(port, 'networks')), announced]
+  }
+  assert.deepEqual(inside(cloud), [
+    ['10.84.0.1/20', 'fd12:3456:789a:1::1/64'],
+    { address_mode: 'slaac', send_periodic: 'true', mtu: '1442' },
+  ])
+  assert.deepEqual(inside(plain), [['10.84.0.1/20'], {}])
+  const policies = rowsIn(cloud, 'Logical_Router_Policy').map((row) => column(row, 'match'))
+  assert.ok(policies.includes(`inport == "out-${plain.gateways[0]?.id}" && ip6`))
+  const wrong = northboundOf({
+    ...cloud,
+    networks: [{ ...networks[0], ipv6Prefix: 'fd::1' }] as never,
+  })
+  assert.ok(wrong.some((each) => 'fault' in each && /prefix of IPv6/.test(each.fault.message)))
+})
+
 test('DHCP answers with the address of the router, the MTU, DNS servers and the domain', () => {
   const [options] = rowsIn(smallCloud(), 'DHCP_Options')
   const answered = mapOf(column(options, 'options'))

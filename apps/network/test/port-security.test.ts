@@ -1,8 +1,10 @@
-// Goal: a card sends only what is its own, and no IPv6, which networks of the cloud do not have. Method: packets traced through the flows
+// Goal: a card sends only what is its own, and IPv6 only on a network that has it. Method: packets traced through the flows
 // that a real ovn-controller writes into a switch without devices. ovn-trace would not do: its port security differs from that of hosts.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
+
+import { eui64Address } from '@skerry/vm'
 
 import {
   needsOvsdbServer,
@@ -37,20 +39,36 @@ const card = (number: number, more: Partial<ProjectedNic>): ProjectedNic => ({
 const own = card(1, {})
 const guarded = card(2, { groups: [CLOSED] })
 const bare = card(3, { mode: 'NONE', address: null })
-const cards = [own, guarded, bare]
+const plain = [own, guarded, bare]
+
+const PREFIX = 'fd12:3456:789a:1::/64'
+const SECOND = id(91)
+const dual = card(4, { network: SECOND, address: '10.85.0.14' })
+const closed = card(5, { network: SECOND, address: '10.85.0.15', groups: [CLOSED] })
+const open = card(6, { network: SECOND, address: '10.85.0.16' })
+const cards = [...plain, dual, closed, open]
 
 const cloud: ProjectedCloud = {
   ...base,
-  externals: [],
-  groups: [],
-  gateways: [],
-  networks: [{ ...routed, kind: 'isolated', edgeGateway: null, edgePort: null }],
+  networks: [
+    { ...routed, kind: 'isolated', edgeGateway: null, edgePort: null },
+    {
+      ...routed,
+      id: SECOND,
+      range: { base: 10 * 2 ** 24 + 85 * 2 ** 16, prefix: 24, gateway: '10.85.0.1' },
+      ipv6Prefix: PREFIX,
+      key: 4,
+    },
+  ],
   nics: cards,
   securityGroups: [{ org: first.org, id: CLOSED, in: [], out: null }],
 }
 
 const stack = new AsyncDisposableStack()
 let control: string
+
+const neighboursOf = ({ network }: ProjectedNic): number =>
+  cards.filter((each) => each.network === network).length - 1
 
 /** The ports at which a packet arrives. */
 async function arrivals(from: ProjectedNic, packet: string): Promise<readonly number[]> {
@@ -114,7 +132,7 @@ suite('what cards can send', { skip }, () => {
     }
     await start('controller', '/usr/bin/ovn-controller', [])
     const isHeard = async (nic: ProjectedNic) =>
-      (await arrivals(nic, arp(nic, nic.address ?? '10.84.0.77'))).length === cards.length - 1
+      (await arrivals(nic, arp(nic, nic.address ?? '10.84.0.77'))).length === neighboursOf(nic)
     for (const nic of cards) {
       await until(`card ${nic.id} is heard`, () => isHeard(nic), WAIT_MS, SLOW_POLL_MS)
     }
@@ -137,8 +155,47 @@ suite('what cards can send', { skip }, () => {
     assert.deepEqual(await arrivals(bare, arp({ ...bare, mac: own.mac }, '10.84.0.77')), [])
   })
 
-  test('no card sends IPv6: OVN lets announcements of routers pass every security group', async () => {
-    for (const nic of cards) {
+  test('a card on a network with IPv6 sends from its own IPv6 addresses only', async () => {
+    const [address, linkLocal] = [
+      eui64Address(PREFIX, dual.mac),
+      eui64Address('fe80::/64', dual.mac),
+    ]
+    const theirs = [eui64Address(PREFIX, closed.mac), eui64Address('fe80::/64', closed.mac)]
+    const toAll = (source: string) =>
+      `${frame(dual.mac, '33:33:00:00:00:01')},udp6,ipv6_src=${source},ipv6_dst=ff02::1,nw_ttl=64,udp_dst=9`
+    const solicit = (source: string, option: string) =>
+      `${frame(dual.mac, '33:33:ff:00:00:05')},icmp6,ipv6_src=${source},ipv6_dst=ff02::1:ff00:5,nw_ttl=255,` +
+      `icmpv6_type=135,icmpv6_code=0,nd_target=fe80::5,nd_sll=${option}`
+    // A group lets nothing pass to one of the others but neighbour discovery.
+    for (const source of [address, linkLocal]) {
+      assert.deepEqual(await arrivals(dual, toAll(source)), [6], source)
+      assert.deepEqual(await arrivals(dual, solicit(source, dual.mac)), [5, 6], source)
+      assert.deepEqual(await arrivals(open, toAll(source)), [], 'from another card')
+    }
+    for (const source of [...theirs, `${PREFIX.slice(0, -3)}1`, '2001:db8::1']) {
+      assert.deepEqual(await arrivals(dual, toAll(source)), [], source)
+      assert.deepEqual(await arrivals(dual, solicit(source, dual.mac)), [], source)
+    }
+    const advertise = (target: string, option: string) =>
+      `${frame(dual.mac, '33:33:00:00:00:01')},icmp6,ipv6_src=${linkLocal},ipv6_dst=ff02::1,nw_ttl=255,` +
+      `icmpv6_type=136,icmpv6_code=0,nd_target=${target},nd_tll=${option}`
+    for (const target of [address, linkLocal]) {
+      assert.deepEqual(await arrivals(dual, advertise(target, dual.mac)), [5, 6], target)
+      assert.deepEqual(await arrivals(dual, advertise(target, closed.mac)), [], 'another MAC')
+    }
+    for (const target of theirs) {
+      assert.deepEqual(await arrivals(dual, advertise(target, dual.mac)), [], target)
+    }
+    // No rule of OVN stops it, so networks have IPv6 only if their organisation wants it.
+    const announced = `${toAll6(dual.mac).replace('fe80::1', linkLocal)},nw_proto=58,icmpv6_type=134,icmpv6_code=0`
+    assert.deepEqual(await arrivals(dual, announced), [5, 6], 'a router advertisement')
+    const from = eui64Address(PREFIX, closed.mac)
+    const answer = `${frame(closed.mac, dual.mac)},udp6,ipv6_src=${from},ipv6_dst=${address},nw_ttl=64,udp_dst=9`
+    assert.deepEqual(await arrivals(closed, answer), [4])
+  })
+
+  test('a card on a network without IPv6 sends none: OVN lets announcements of routers pass every security group', async () => {
+    for (const nic of plain) {
       for (const [what, packet] of Object.entries({
         'a router advertisement': `${toAll6(nic.mac)},nw_proto=58,icmpv6_type=134,icmpv6_code=0`,
         'a neighbour solicitation': `${toAll6(nic.mac)},nw_proto=58,icmpv6_type=135,icmpv6_code=0`,

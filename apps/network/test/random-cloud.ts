@@ -39,6 +39,12 @@ class Issued {
     return `52:54:00:${bytes.slice(0, 2)}:${bytes.slice(2, 4)}:${bytes.slice(4)}`
   }
 
+  prefix(): string {
+    const hex = this.random.bytes(7).toString('hex')
+    const groups = [`fd${hex.slice(0, 2)}`, hex.slice(2, 6), hex.slice(6, 10), hex.slice(10)]
+    return `${groups.join(':')}::/64`
+  }
+
   list<T>(most: number, make: (at: number) => T): T[] {
     return Array.from({ length: this.random.below(most + 1) }, (_, at) => make(at))
   }
@@ -159,6 +165,7 @@ function addNetwork(cloud: Growing, issued: Issued, plan: NetworkPlan): void {
     edgeGateway,
     external: isDirect ? external : null,
     range: isDirect ? null : { base, prefix: 20 + random.below(8), gateway: text(base + 1) },
+    ipv6Prefix: kind === 'routed' && random.below(2) === 0 ? issued.prefix() : null,
     dns: random.pick<readonly string[]>([[], ['192.0.2.53'], ['192.0.2.53', '9.9.9.9']]),
     dnsSuffix: random.pick([null, 'example.org', 'Lab.Example']),
     key: issued.key(),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { setOf, uuidOf } from '@skerry/ovsdb'
-import { isWithin, readBlock } from '@skerry/vm'
+import { eui64Address, isWithin, readBlock } from '@skerry/vm'
 
 import { seededRandom, type SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { projectedNics } from '../src/projection/network-rows.ts'
@@ -25,15 +25,24 @@ type Side = 'in' | 'out'
 
 const numbers = { tcp: 6, udp: 17, icmp: 1 } as const
 
+const addressOf = ({ address }: ProjectedNic): string | null => address
+
+const ipv6Of =
+  ({ networks }: ProjectedCloud) =>
+  ({ network, mac }: ProjectedNic): string | null => {
+    const prefix = networks.find(({ id }) => id === network)?.ipv6Prefix ?? null
+    return prefix === null ? null : eui64Address(prefix, mac)
+  }
+
 /** What the rules say. */
 function isAllowed(
-  { securityGroups }: ProjectedCloud,
+  cloud: ProjectedCloud,
   nic: ProjectedNic,
   side: Side,
   packet: Packet,
   neighbours: readonly ProjectedNic[],
 ): boolean {
-  const groups = securityGroups.filter(({ id }) => nic.groups.includes(id))
+  const groups = cloud.securityGroups.filter(({ id }) => nic.groups.includes(id))
   const limits = groups.flatMap((group) => (group[side] === null ? [] : [group[side]]))
   if (limits.length === 0) return true
   const peer = side === 'in' ? packet.src : packet.dst
@@ -46,9 +55,12 @@ function isAllowed(
     }
     if (rule.block !== null) return packet.family === 4 && isWithin(peer, readBlock(rule.block))
     if (rule.peer === null) return true
-    if (packet.family === 6 || (rule.protocol === 'icmp' && packet.protocol !== 1)) return false
+    // Pings of one version of IP in the other are no pings.
+    const echoes = packet.family === 4 ? 1 : 58
+    if (rule.protocol === 'icmp' && packet.protocol !== echoes) return false
     const { peer: group } = rule
-    return neighbours.some((each) => each.address === peer && each.groups.includes(group))
+    const address = packet.family === 4 ? addressOf : ipv6Of(cloud)
+    return neighbours.some((each) => address(each) === peer && each.groups.includes(group))
   }
   return limits.flat().some(allows)
 }
@@ -70,8 +82,12 @@ function verdict(
 }
 
 /** The port groups of a unit, and the sets of addresses that OVN makes of them. */
-function namesIn(rows: readonly NorthboundRow[], nics: readonly ProjectedNic[]): MatchNames {
-  const addressOf = new Map(nics.map(({ id, address }) => [id, address]))
+function namesIn(
+  cloud: ProjectedCloud,
+  rows: readonly NorthboundRow[],
+  nics: readonly ProjectedNic[],
+): MatchNames {
+  const cards = new Map(nics.map((nic) => [nic.id, nic]))
   const groups = new Map(
     rows
       .filter(({ table }) => table === 'Port_Group')
@@ -80,27 +96,39 @@ function namesIn(rows: readonly NorthboundRow[], nics: readonly ProjectedNic[]):
         new Set(setOf(columns['ports']).map(uuidOf)),
       ]),
   )
-  const sets = [...groups].map(([name, ports]) => {
-    const addresses = [...ports].flatMap((port) => addressOf.get(port) ?? [])
-    return [`${name}_ip4`, new Set(addresses)] as const
+  const sets = [...groups].flatMap(([name, ports]) => {
+    const members = [...ports].flatMap((port) => cards.get(port) ?? [])
+    const all = (of: (nic: ProjectedNic) => string | null) =>
+      new Set(members.flatMap((nic) => of(nic) ?? []))
+    return [
+      [`${name}_ip4`, all(addressOf)],
+      [`${name}_ip6`, all(ipv6Of(cloud))],
+    ] as const
   })
   return { groups, sets: new Map(sets) }
 }
 
 function randomPacket(
   random: SeededRandom,
+  cloud: ProjectedCloud,
   nic: ProjectedNic,
   side: Side,
   neighbours: readonly ProjectedNic[],
 ): Packet {
-  const near = neighbours.flatMap(({ address }) => address ?? [])
-  const peer = random.pick(['203.0.113.7', '203.0.113.200', '9.9.9.9', '10.84.0.3', ...near])
-  const own = nic.address ?? '192.0.2.77'
+  const family = random.below(4) === 0 ? 6 : 4
+  const address = family === 4 ? addressOf : ipv6Of(cloud)
+  const near = neighbours.flatMap((each) => address(each) ?? [])
+  const elsewhere =
+    family === 4
+      ? (['203.0.113.7', '203.0.113.200', '9.9.9.9', '10.84.0.3'] as const)
+      : (['2001:db8::7', 'fe80::5054:ff:fe00:1'] as const)
+  const peer = random.pick<string>([...elsewhere, ...near])
+  const own = address(nic) ?? (family === 4 ? '192.0.2.77' : '2001:db8::1')
   const isIn = side === 'in'
   return {
     inport: isIn ? 'elsewhere' : nic.id,
     outport: isIn ? nic.id : 'elsewhere',
-    family: random.below(8) === 0 ? 6 : 4,
+    family,
     src: isIn ? peer : own,
     dst: isIn ? own : peer,
     protocol: random.pick([1, 6, 6, 6, 17, 17, 47, 58, 132, 0, 255]),
@@ -121,7 +149,7 @@ test(`a packet passes if a group of the VM and the edge gateway allow it, in ${C
       if ('fault' in projection) throw projection.fault
       const { unit, rows } = projection
       const nics = nicsIn.get(unit) ?? []
-      const names = namesIn(rows, nics)
+      const names = namesIn(cloud, rows, nics)
       const firewall = rows.filter(({ columns }) => {
         const priority = Number(columns['priority'])
         return priority >= 1000 && priority <= 2000
@@ -129,7 +157,7 @@ test(`a packet passes if a group of the VM and the edge gateway allow it, in ${C
       for (let count = 0; nics.length > 0 && count < PACKETS; count++) {
         const nic = nics[random.below(nics.length)] ?? assert.fail('no card')
         const side = random.pick(['in', 'out'] as const)
-        const packet = randomPacket(random, nic, side, nics)
+        const packet = randomPacket(random, cloud, nic, side, nics)
         const expected =
           isAllowed(cloud, nic, side, packet, nics) && verdict(firewall, side, packet, names)
         const why = `seed ${seed}, ${side}, ${JSON.stringify(packet)}`

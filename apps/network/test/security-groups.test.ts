@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 
+import { eui64Address } from '@skerry/vm'
+
 import { needsOvsdbServer } from '../../../packages/ovsdb/test/start-ovsdb-server.ts'
 import { reasonWithoutRoot } from '../../../tools/lab/src/system/packages.ts'
 import { routerMac } from '../src/projection/network-rows.ts'
@@ -30,10 +32,12 @@ const port = (number: number) => ({ low: number, high: number })
 
 const base = smallCloud()
 const [first = assert.fail()] = base.nics
-const [network = assert.fail()] = base.networks
+const [plain = assert.fail()] = base.networks
+const network = { ...plain, ipv6Prefix: 'fd12:3456:789a:1::/64' }
 const second = {
   ...network,
   id: id(7),
+  ipv6Prefix: 'fd12:3456:789a:2::/64',
   range: { base: 10 * 2 ** 24 + 85 * 2 ** 16, prefix: 24, gateway: '10.85.0.1' },
   key: 4,
   edgePort: 11,
@@ -94,16 +98,30 @@ interface Traced {
   readonly from: ProjectedNic
   readonly to: ProjectedNic
   readonly packet: string
+  /** By IPv6. */
+  readonly six?: boolean
   /** What conntrack says where it is asked: at the card that sends, then at the one that receives. */
   readonly tracked?: readonly [string, string]
 }
 
+const ipv6Of = ({ network: on, mac }: ProjectedNic): string =>
+  eui64Address((on === network.id ? network : second).ipv6Prefix, mac)
+
 /** Whether a packet from one card arrives at another, which may be on another network. */
-async function arrives({ from, to, packet, tracked = ['new', 'new'] }: Traced): Promise<boolean> {
+async function arrives({
+  from,
+  to,
+  packet,
+  six = false,
+  tracked = ['new', 'new'],
+}: Traced): Promise<boolean> {
   const inside = from.network === to.network
+  const ends = six
+    ? `ip6.src == ${ipv6Of(from)} && ip6.dst == ${ipv6Of(to)}`
+    : `ip4.src == ${from.address} && ip4.dst == ${to.address}`
   const flow = [
     `inport == "${from.id}" && eth.src == ${from.mac} && eth.dst == ${inside ? to.mac : routerMac(from.network)}`,
-    `ip4.src == ${from.address} && ip4.dst == ${to.address} && ip.ttl == 64`,
+    `${ends} && ip.ttl == 64`,
     packet,
   ].join(' && ')
   const states = tracked.flatMap((each) => ['--ct', each])
@@ -146,6 +164,45 @@ suite('security groups in OVN', { skip }, () => {
     assert.equal(await arrives({ from: both, to: web, packet: ping }), false, 'it may not send it')
     assert.equal(await arrives({ from: web, to: both, packet: ping }), true)
     assert.equal(await arrives({ from: client, to: web, packet: ping }), false)
+  })
+
+  test('IPv6 passes as IPv4 does: anybody is everybody, a group its VMs, and a block of IPv4 none of it', async () => {
+    const six = true
+    assert.equal(await arrives({ from: stranger, to: web, packet: tcp(80), six }), true)
+    assert.equal(await arrives({ from: stranger, to: web, packet: tcp(81), six }), false)
+    assert.equal(await arrives({ from: stranger, to: closed, packet: tcp(80), six }), false)
+    assert.equal(await arrives({ from: closed, to: stranger, packet: tcp(80), six }), false)
+    assert.equal(await arrives({ from: client, to: web, packet: tcp(5432), six }), true)
+    assert.equal(
+      await arrives({ from: far, to: web, packet: tcp(5432), six }),
+      true,
+      'by the router',
+    )
+    assert.equal(await arrives({ from: stranger, to: web, packet: tcp(5432), six }), false)
+    assert.equal(await arrives({ from: stranger, to: web, packet: tcp(22), six }), false)
+    const ping = 'icmp6 && icmp6.type == 128'
+    assert.equal(await arrives({ from: stranger, to: pinged, packet: ping, six }), true)
+    assert.equal(await arrives({ from: web, to: both, packet: ping, six }), true)
+    assert.equal(await arrives({ from: client, to: web, packet: ping, six }), false)
+    const reply = 'tcp && tcp.src == 80 && tcp.dst == 40000'
+    const answering = { from: closed, to: web, packet: reply, six }
+    assert.equal(await arrives({ ...answering, tracked: ['est,rpl', 'est,rpl'] }), true)
+  })
+
+  test('neighbours are found whatever the groups are', async () => {
+    for (const [from, to] of [
+      [closed, stranger],
+      [stranger, closed],
+    ] as const) {
+      const said = await ovn.trace(
+        '--minimal',
+        network.id,
+        `inport == "${from.id}" && eth.src == ${from.mac} && eth.dst == ${to.mac} && ` +
+          `ip6.src == ${ipv6Of(from)} && ip6.dst == ${ipv6Of(to)} && ip.ttl == 255 && ` +
+          `icmp6.type == 136 && icmp6.code == 0 && nd.target == ${ipv6Of(from)} && nd.tll == ${from.mac}`,
+      )
+      assert.match(said, /output\("/)
+    }
   })
 
   test('a VM sends what one of its groups allows, and always asks for its address', async () => {

@@ -36,6 +36,7 @@ export function smallCloud(
         edgeGateway: id(4),
         external: null,
         range: { base: 10 * 2 ** 24 + 84 * 2 ** 16, prefix: 20, gateway: '10.84.0.1' },
+        ipv6Prefix: null,
         dns: ['192.0.2.53', '9.9.9.9'],
         dnsSuffix: 'lab.example',
         key: 3,

@@ -1117,6 +1117,8 @@ export interface CloudDocuments {
     readonly network: string
     readonly networkConnectionIndex: number
     readonly ipAddress?: string
+    /** On a network with IPv6: the address that the guest makes of the prefix and its MAC address. Not for requests. */
+    readonly ipv6Address?: string
     /** The address by which a rule of the edge gateway makes the card reachable from outside. */
     readonly externalIpAddress?: string
     readonly isConnected: boolean
@@ -1127,6 +1129,8 @@ export interface CloudDocuments {
     readonly network?: string
     readonly networkConnectionIndex?: number
     readonly ipAddress?: string
+    /** On a network with IPv6: the address that the guest makes of the prefix and its MAC address. Not for requests. */
+    readonly ipv6Address?: string
     /** The address by which a rule of the edge gateway makes the card reachable from outside. */
     readonly externalIpAddress?: string
     readonly isConnected?: boolean
@@ -1206,6 +1210,7 @@ export interface CloudDocuments {
     readonly vdcName?: string
     readonly defaultGateway?: string
     readonly netmask?: string
+    readonly ipv6Prefix?: string
     readonly dns1?: string
     readonly dns2?: string
     readonly dnsSuffix?: string
@@ -1264,6 +1269,10 @@ export interface CloudDocuments {
     readonly edgeGateway?: CloudDocuments['OrgVdcNetworkEdgeGateway']
     /** Whether VMs of the other vdcs of the organisation may be on it. */
     readonly isShared?: boolean
+    /** Whether its VMs have IPv6 addresses too, which reach the networks of its edge gateway and nothing outside. For natRouted only. Default: false. It changes while no VM is on the network. */
+    readonly isIpv6Enabled?: boolean
+    /** The prefix of these addresses, which the cloud chooses. Not for requests. */
+    readonly ipv6Prefix?: string
   }
   /** By href or id. Default for natRouted: the default edge gateway of the vdc. */
   readonly OrgVdcNetworkEdgeGateway: {
@@ -1296,6 +1305,10 @@ export interface CloudDocuments {
     readonly edgeGateway?: CloudDocuments['OrgVdcNetworkEdgeGatewayInput']
     /** Whether VMs of the other vdcs of the organisation may be on it. */
     readonly isShared?: boolean
+    /** Whether its VMs have IPv6 addresses too, which reach the networks of its edge gateway and nothing outside. For natRouted only. Default: false. It changes while no VM is on the network. */
+    readonly isIpv6Enabled?: boolean
+    /** The prefix of these addresses, which the cloud chooses. Not for requests. */
+    readonly ipv6Prefix?: string
   }
   readonly OrgVdcNetworkRecord: {
     readonly href?: string
@@ -1306,6 +1319,7 @@ export interface CloudDocuments {
     readonly vdcName?: string
     readonly defaultGateway?: string
     readonly netmask?: string
+    readonly ipv6Prefix?: string
     readonly dns1?: string
     readonly dns2?: string
     readonly dnsSuffix?: string
@@ -2382,7 +2396,7 @@ export interface CloudOperations {
     readonly body: CloudDocuments['InstantiateVAppTemplateParams']
     readonly answer: CloudDocuments['VApp']
   }
-  /** Creates a network: isolated, or natRouted behind an edge gateway (default: that of the vdc). Its range has a netmask from /16 to /29 and may be the same as that of another organisation. The task in the response ends when the hosts have the network. */
+  /** Creates a network: isolated, or natRouted behind an edge gateway (default: that of the vdc). Its range has a netmask from /16 to /29 and may be the same as that of another organisation. With IsIpv6Enabled a natRouted network has IPv6 too. The task in the response ends when the hosts have the network. */
   readonly addNetwork: {
     readonly params: { readonly vdc: string }
     readonly body: CloudDocuments['OrgVdcNetworkInput']
@@ -2398,7 +2412,7 @@ export interface CloudOperations {
     readonly params: { readonly network: string }
     readonly answer: CloudDocuments['OrgVdcNetwork']
   }
-  /** Changes name, description, name servers and IpRanges of a network; gateway and netmask only while no VM is on it. What the body does not contain stays. VMs keep their addresses. */
+  /** Changes name, description, name servers and IpRanges of a network; gateway, netmask and IsIpv6Enabled only while no VM is on it. What the body does not contain stays. VMs keep their addresses. */
   readonly changeNetwork: {
     readonly params: { readonly network: string }
     readonly body: CloudDocuments['OrgVdcNetworkInput']

@@ -68,6 +68,7 @@ export {
   sizeOfPrefix,
   type AddressBlock,
 } from './ipv4.ts'
+export { eui64Address, isPrefix64, routerAddress6 } from './ipv6.ts'
 export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
   moveRules,

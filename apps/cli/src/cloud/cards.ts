@@ -5,6 +5,8 @@ export interface SeenCard {
   readonly index: number
   readonly network: string
   readonly address: string | null
+  /** On a network with IPv6. */
+  readonly ipv6: string | null
   /** The external address of a 1:1 rule for its address. */
   readonly external: string | null
   readonly connected: boolean
@@ -25,6 +27,7 @@ const seenCard = (card: Element): SeenCard => ({
   index: Number(textIn(card, 'NetworkConnectionIndex')),
   network: attribute(card, 'network') ?? '',
   address: textIn(card, 'IpAddress') ?? null,
+  ipv6: textIn(card, 'Ipv6Address') ?? null,
   external: textIn(card, 'ExternalIpAddress') ?? null,
   connected: textIn(card, 'IsConnected') === 'true',
 })

@@ -9,7 +9,7 @@ import {
   type SeenVm,
 } from '@skerry/cloud-client'
 import { mebibytes, type TableColumn } from '@skerry/command-line'
-import { attribute, text } from '@skerry/xml'
+import { attribute, childrenByLocalName, text } from '@skerry/xml'
 
 import { cloudVmColumns } from '../local/vm-row.ts'
 import { Failure } from '../terminal/failure.ts'
@@ -18,6 +18,7 @@ import { stateWord, statusOf } from '../vms/state-words.ts'
 import type { VmAddress, VmReader, ShownScreen, TemplateEntry } from '../vms/vm-backend.ts'
 import type { VmListRow } from '../vms/vm-list-row.ts'
 import { adminOrg } from './admin-org.ts'
+import { cardsIn } from './cards.ts'
 import { reachOf } from './edge/reach.ts'
 import { routeTargets, ruleIds } from './edge/rule-ids.ts'
 import { followCloud } from './events.ts'
@@ -53,24 +54,7 @@ export function cloudReading(side: CloudSession): VmReader {
       const requested = { type, sortAsc: 'name', ...(whole !== '' && { filter: whole }) }
       return (await Array.fromAsync(query(cloud, requested))).map(rowOf)
     },
-    async info(word) {
-      const { id, name, status, vapp, cpus, memoryMB, diskMB, ...more } = await seen(word)
-      const { address, network, nested, snapshot } = more
-      const up = await cloud.get(`/api/vApp/${vapp}`)
-      return {
-        id,
-        name,
-        state: stateWord(status),
-        address,
-        cpus,
-        memoryMiB: memoryMB,
-        diskMiB: diskMB,
-        vapp: attribute(up, 'name') ?? vapp,
-        network,
-        nested,
-        snapshot: snapshot && (snapshot.name ?? snapshot.created),
-      }
-    },
+    info: (word) => detailsOf(side, word),
     async address(word) {
       const vm = await seen(word)
       if (vm.address !== null && vm.status === 'POWERED_ON') return addressOf(vm, vm.address)
@@ -100,6 +84,29 @@ export function cloudReading(side: CloudSession): VmReader {
     otherTemplate: () => 'choose another name with --name: a template of a cloud cannot be deleted',
     events: (since) => followCloud(side, since),
     names: (what) => namesOf(side, what),
+  }
+}
+
+async function detailsOf(side: CloudSession, word: string): Promise<VmListRow> {
+  const document = await side.cloud.get((await vmNamed(side, word)).href)
+  const { id, name, status, vapp, cpus, memoryMB, diskMB, ...more } = vmIn(document)
+  const { address, network, nested, snapshot } = more
+  const [section] = childrenByLocalName(document, 'NetworkConnectionSection')
+  const ipv6 = section && cardsIn(section)[0]?.ipv6
+  const up = await side.cloud.get(`/api/vApp/${vapp}`)
+  return {
+    id,
+    name,
+    state: stateWord(status),
+    address,
+    cpus,
+    memoryMiB: memoryMB,
+    diskMiB: diskMB,
+    vapp: attribute(up, 'name') ?? vapp,
+    network,
+    ...(typeof ipv6 === 'string' && { ipv6 }),
+    nested,
+    snapshot: snapshot && (snapshot.name ?? snapshot.created),
   }
 }
 

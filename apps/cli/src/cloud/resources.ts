@@ -118,6 +118,7 @@ export const resourceLists: readonly ResourceList[] = [
       name,
       of('GATEWAY', 'defaultGateway'),
       of('NETMASK', 'netmask'),
+      of('IPV6', 'ipv6Prefix'),
       {
         head: 'REACHES',
         cell: ({ linkType }) => (linkType === '2' ? 'itself' : 'the outside'),

@@ -32,6 +32,7 @@ const vm = object(
     name: text,
     tag: text,
     address: orNull(text),
+    ipv6: text,
     cpus: number,
     memoryMiB: number,
     diskMiB: number,
@@ -222,7 +223,14 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   ...same(
     ['connect', 'disconnect'],
     anyOf(
-      object({ vm: text, card: number, network: text, address: orNull(text), connected: truth }),
+      object({
+        vm: text,
+        card: number,
+        network: text,
+        address: orNull(text),
+        ipv6: orNull(text),
+        connected: truth,
+      }),
       underWay,
     ),
   ),

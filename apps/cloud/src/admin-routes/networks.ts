@@ -58,7 +58,7 @@ export const networks = [
     permission: 'network:edit',
     takes: newNetwork,
     answers: { 201: 'orgVdcNetwork' },
-    doc: 'Creates a network: isolated, or natRouted behind an edge gateway (default: that of the vdc). Its range has a netmask from /16 to /29 and may be the same as that of another organisation. The task in the response ends when the hosts have the network.',
+    doc: 'Creates a network: isolated, or natRouted behind an edge gateway (default: that of the vdc). Its range has a netmask from /16 to /29 and may be the same as that of another organisation. With IsIpv6Enabled a natRouted network has IPv6 too. The task in the response ends when the hosts have the network.',
     async handle(context, caller) {
       const { principal, body, params } = caller
       const task = await submitUnit(context, caller, change('createNetwork'), async (tx) => {
@@ -85,7 +85,7 @@ export const networks = [
     permission: 'network:edit',
     takes: changedNetwork,
     answers: { 202: 'task' },
-    doc: 'Changes name, description, name servers and IpRanges of a network; gateway and netmask only while no VM is on it. What the body does not contain stays. VMs keep their addresses.',
+    doc: 'Changes name, description, name servers and IpRanges of a network; gateway, netmask and IsIpv6Enabled only while no VM is on it. What the body does not contain stays. VMs keep their addresses.',
     async handle(context, caller) {
       const { principal, body, params } = caller
       const task = await submitUnit(context, caller, change('updateNetwork'), (tx) =>

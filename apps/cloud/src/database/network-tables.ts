@@ -9,7 +9,7 @@ type AddressNumber = ColumnType<string, number, number>
 /** A JSON column: it is written as text. */
 type Json<T> = ColumnType<T, string | undefined, string>
 
-/** The tables of migrations/0007-networks.sql, 0009-edge-services.sql and 0010-security-groups.sql that cells read and write. */
+/** The tables of migrations/0007-networks.sql, 0009-edge-services.sql, 0010-security-groups.sql and 0014-ipv6.sql that cells read and write. */
 export interface NetworkTables {
   network_zone: {
     id: Generated<string>
@@ -55,6 +55,7 @@ export interface NetworkTables {
     base: ColumnType<string | null, number | null, number | null>
     prefix: number | null
     gateway: string | null
+    ipv6_prefix: string | null
     dns: Generated<string[]>
     dns_suffix: string | null
     key: number

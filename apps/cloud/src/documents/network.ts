@@ -67,6 +67,8 @@ export function network(
         href: may(principal, 'network:read', row) ? hrefs.edgeGateway(row.edge_gateway) : undefined,
       }),
     element('IsShared', {}, String(row.shared)),
+    row.ipv6_prefix !== null && element('IsIpv6Enabled', {}, 'true'),
+    row.ipv6_prefix !== null && element('Ipv6Prefix', {}, row.ipv6_prefix),
   )
 }
 

@@ -1,3 +1,4 @@
+import { eui64Address } from '@skerry/vm'
 import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
@@ -157,18 +158,22 @@ const nicsSection = (nics: readonly ShownNic[], of: string, caller: Caller): Ele
     info('Network connections'),
     may(principal, 'vm:edit') && link('edit', at.href, { type: at.type }),
     ...nics.slice(0, 1).map(({ index }) => primary(index)),
-    ...nics.map(({ networkName, index, address, externalAddress, connected, mac, mode }) =>
-      element(
-        'NetworkConnection',
-        { network: networkName },
-        element('NetworkConnectionIndex', {}, index),
-        address !== null && element('IpAddress', {}, address),
-        externalAddress !== null && element('ExternalIpAddress', {}, externalAddress),
-        element('IsConnected', {}, String(connected)),
-        element('MACAddress', {}, mac),
-        element('IpAddressAllocationMode', {}, mode),
-      ),
-    ),
+    ...nics.map(connection),
+  )
+}
+
+const connection = (nic: ShownNic): Element => {
+  const { networkName, index, address, ipv6Prefix, externalAddress, connected, mac, mode } = nic
+  return element(
+    'NetworkConnection',
+    { network: networkName },
+    element('NetworkConnectionIndex', {}, index),
+    address !== null && element('IpAddress', {}, address),
+    ipv6Prefix !== null && element('Ipv6Address', {}, eui64Address(ipv6Prefix, mac)),
+    externalAddress !== null && element('ExternalIpAddress', {}, externalAddress),
+    element('IsConnected', {}, String(connected)),
+    element('MACAddress', {}, mac),
+    element('IpAddressAllocationMode', {}, mode),
   )
 }
 

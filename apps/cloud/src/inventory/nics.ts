@@ -31,6 +31,8 @@ export interface NamedNic {
 /** A card as documents show it. */
 export interface ShownNic extends PlannedNic {
   readonly networkName: string
+  /** The prefix of the IPv6 addresses of its network; null: that has no IPv6. */
+  readonly ipv6Prefix: string | null
   /** The address by which it is reached from outside; null: there is none. */
   readonly externalAddress: string | null
 }
@@ -55,7 +57,11 @@ export async function nicsOf(
       join.onRef('network.org', '=', 'nic.org').onRef('network.id', '=', 'nic.network'),
     )
     .selectAll('nic')
-    .select(['network.name as networkName', externalAddress.as('externalAddress')])
+    .select([
+      'network.name as networkName',
+      'network.ipv6_prefix as ipv6Prefix',
+      externalAddress.as('externalAddress'),
+    ])
     .where(sql<boolean>`nic.vm = any(${vms}::uuid[])`)
     .orderBy('nic.index')
     .execute()

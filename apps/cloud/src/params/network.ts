@@ -101,6 +101,11 @@ const maybeShared = (root: Element): { readonly shared?: boolean } => {
   return shared === undefined ? {} : { shared }
 }
 
+const maybeIpv6 = (root: Element): { readonly ipv6?: boolean } => {
+  const ipv6 = readBoolean(root, 'IsIpv6Enabled')
+  return ipv6 === undefined ? {} : { ipv6 }
+}
+
 const scopeExample = (): Element =>
   element(
     'IpScopes',
@@ -156,6 +161,7 @@ export const newNetwork: RequestDocument<NewNetwork> = {
       ...parentIn(configuration),
       ...(scope && { scope }),
       ...maybeShared(root),
+      ...maybeIpv6(root),
     }
   },
 }
@@ -174,6 +180,7 @@ export const changedNetwork: RequestDocument<ChangedNetwork> = {
       ...describedIn(root),
       ...(scope && { scope }),
       ...maybeShared(root),
+      ...maybeIpv6(root),
     }
   },
 }

@@ -10,6 +10,7 @@ const fields = {
   vdcName: text('(select vdc.name from vdc where vdc.org = r.org and vdc.id = r.vdc)'),
   defaultGateway: text('r.gateway', { maybe: true }),
   netmask: text(`(host(netmask(('0.0.0.0/' || r.prefix)::inet)) collate "C")`, { maybe: true }),
+  ipv6Prefix: text('r.ipv6_prefix', { maybe: true }),
   dns1: nameServer(1),
   dns2: nameServer(2),
   dnsSuffix: text('(r.dns_suffix collate "C")', { maybe: true }),

@@ -34,6 +34,8 @@ export interface NewNetwork {
   /** A bridged network has none. */
   readonly scope?: NetworkScope
   readonly shared?: boolean
+  /** Whether it has IPv6 too; only a routed network can. Default: it has none. */
+  readonly ipv6?: boolean
 }
 
 export interface NetworkScope extends AddressScope {
@@ -48,6 +50,7 @@ export interface ChangedNetwork {
   readonly description?: string
   readonly scope?: NetworkScope
   readonly shared?: boolean
+  readonly ipv6?: boolean
 }
 
 export async function addNetwork(
@@ -58,6 +61,8 @@ export async function addNetwork(
 ): Promise<NetworkRow> {
   if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
   if (!(await isZoneOpen(tx, vdc))) throw noNetworks(vdc.name)
+  const { ipv6 = false } = wanted
+  if (ipv6 && wanted.fence !== 'natRouted') throw noIpv6(wanted.name)
   await lockNetworks(tx, vdc.org)
   if (wanted.fence === 'bridged') return addDirect(tx, principal, vdc, wanted)
   const { scope } = wanted
@@ -79,6 +84,7 @@ export async function addNetwork(
         kind: gateway === null ? 'isolated' : 'routed',
         edge_gateway: gateway,
         edge_port: gateway === null ? null : sql<number>`free_edge_port(${gateway})`,
+        ipv6_prefix: ipv6 ? takePrefix : null,
         key: sql<number>`take_network_key(${vdc.id})`,
       })
       .returningAll()
@@ -88,6 +94,14 @@ export async function addNetwork(
   await emitNetworkEvent(tx, principal, network, 'created')
   return network
 }
+
+const takePrefix = sql<string>`take_ipv6_prefix()`
+
+/** Only a router announces a prefix; a bridged network has what the site announces. */
+const noIpv6 = (name: string): Fault =>
+  new Fault('invalid', `network ${name} cannot have IPv6: only natRouted networks can`, {
+    hint: 'leave IsIpv6Enabled out, or create a natRouted network',
+  })
 
 /** A network that is an external network itself: its VMs are on the site's own wire, so the administrators of the cloud make it. */
 async function addDirect(
@@ -218,7 +232,7 @@ export async function changeNetwork(
   tx: Tx,
   principal: Principal,
   { id, org }: Pick<NetworkRow, 'id' | 'org'>,
-  { name, description, scope, shared }: ChangedNetwork,
+  { name, description, scope, shared, ipv6 }: ChangedNetwork,
 ): Promise<NetworkRow> {
   await lockNetworks(tx, org)
   const before = await lockNetwork(tx, id)
@@ -227,6 +241,8 @@ export async function changeNetwork(
   }
   const planned = scope && planRange(scope)
   if (scope && planned) await requireChangeable(tx, before, scope, planned)
+  const switched = ipv6 !== undefined && ipv6 !== (before.ipv6_prefix !== null)
+  if (switched) await requireIpv6Changeable(tx, before)
   const network = await orConflict(networkExists(name ?? before.name), () =>
     tx
       .updateTable('network')
@@ -234,6 +250,7 @@ export async function changeNetwork(
         name: name ?? before.name,
         ...(description !== undefined && { description }),
         ...(shared !== undefined && { shared }),
+        ...(switched && { ipv6_prefix: ipv6 ? takePrefix : null }),
         ...(scope && planned && describedBy(scope, planned)),
       })
       .where('id', '=', id)
@@ -262,6 +279,12 @@ async function requireChangeable(
   if (!isMoved(before, planned) && before.gateway === gateway) return
   await requireEmpty(tx, before, 'gateway and netmask can be changed when it has no VMs')
   if (before.edge_gateway !== null) await requireRoom(tx, before.edge_gateway, planned, before.id)
+}
+
+/** Guests keep the addresses that they made of the prefix: it comes and goes while no VM is on the network. */
+async function requireIpv6Changeable(tx: Tx, before: NetworkRow): Promise<void> {
+  if (before.kind !== 'routed') throw noIpv6(before.name)
+  await requireEmpty(tx, before, 'IPv6 can be switched on or off when it has no VMs')
 }
 
 export async function deleteNetwork(

@@ -121,8 +121,8 @@ async function readNetworks<DB>(
 ): Promise<readonly ProjectedNetwork[]> {
   const { rows } = await sql<NetworkRow>`
     select network.org, network.id, network.kind, network.edge_gateway as "edgeGateway", network.external,
-      network.base::text as base, network.prefix, network.gateway, network.dns, network.dns_suffix as "dnsSuffix",
-      network.key, network.edge_port as "edgePort"
+      network.base::text as base, network.prefix, network.gateway, network.ipv6_prefix as "ipv6Prefix",
+      network.dns, network.dns_suffix as "dnsSuffix", network.key, network.edge_port as "edgePort"
     from network join vdc on vdc.org = network.org and vdc.id = network.vdc
     where vdc.zone = ${zone}::uuid and network.deleted_at is null and ${only}`.execute(database)
   return rows.map(({ base, prefix, gateway, ...network }) => {

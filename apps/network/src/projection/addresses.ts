@@ -1,10 +1,25 @@
 import { Fault } from '@skerry/fault'
-import { isAddress, isBlockText, readBlock, sizeOfPrefix, type AddressBlock } from '@skerry/vm'
+import {
+  isAddress,
+  isBlockText,
+  isPrefix64,
+  readBlock,
+  sizeOfPrefix,
+  type AddressBlock,
+} from '@skerry/vm'
 
 /** Text that is written into rows of OVN is an address and nothing else. */
 export function checkedAddress(text: string, what: string): string {
   if (isAddress(text)) return text
   throw new Fault('invalid', `${what} must be an IPv4 address, not ${JSON.stringify(text)}`)
+}
+
+export function checkedPrefix(text: string, what: string): string {
+  if (isPrefix64(text)) return text
+  throw new Fault(
+    'invalid',
+    `${what} must be a prefix of IPv6, such as fd12:3456:789a:1::/64, not ${JSON.stringify(text)}`,
+  )
 }
 
 /** Reads ADDRESS or ADDRESS/PREFIX. */

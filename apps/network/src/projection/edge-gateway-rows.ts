@@ -6,6 +6,7 @@ import {
   blockText,
   isWithin,
   readBlock,
+  routerAddress6,
   whyNotFirewall,
   whyNotRoutes,
   type AddressBlock,
@@ -13,7 +14,7 @@ import {
   type EdgeSurroundings,
 } from '@skerry/vm'
 
-import { checkedAddress, checkedBlock } from './addresses.ts'
+import { checkedAddress, checkedBlock, checkedPrefix } from './addresses.ts'
 import { derivedId, derivedMac } from './derived-id.ts'
 import { addFirewall } from './firewall-rows.ts'
 import { addForwards, addNat, checkNat } from './nat-rows.ts'
@@ -49,6 +50,8 @@ interface RoutedNetwork {
   readonly id: string
   readonly block: AddressBlock
   readonly gateway: string
+  /** Null: it has no IPv6. */
+  readonly ipv6Prefix: string | null
   readonly port: number
 }
 
@@ -69,10 +72,10 @@ export function addEdgeGateway(rows: UnitRows, context: EdgeGatewayContext): voi
   const forwards = addForwards(rows, id, nat)
   rows.add('Logical_Router', id, {
     name: id,
-    ports: set([addOutside(rows, context), ...routed.map((each) => addInside(rows, each))]),
+    ports: set([addOutside(rows, context), ...routed.map((each) => addInside(rows, each, mtu))]),
     nat: set(addNat(rows, gateway, nat, routed)),
     static_routes: set(addRoutes(rows, context, around)),
-    policies: set(addProtection(rows, context, blocks)),
+    policies: set(addProtection(rows, context, routed)),
     load_balancer: set(forwards),
     options: map({
       ...portKey(key),
@@ -96,7 +99,7 @@ export function addEdgeGateway(rows: UnitRows, context: EdgeGatewayContext): voi
   addSecurity(rows, { owner: id, networks, nics, groups: context.securityGroups })
 }
 
-function routedOf({ id, range, edgePort }: ProjectedNetwork): RoutedNetwork {
+function routedOf({ id, range, ipv6Prefix, edgePort }: ProjectedNetwork): RoutedNetwork {
   if (range === null || edgePort === null) {
     throw new Fault('invalid', `network ${id} is routed, so it must have a range and a port`)
   }
@@ -104,7 +107,9 @@ function routedOf({ id, range, edgePort }: ProjectedNetwork): RoutedNetwork {
   if (!isWithin(gateway, range)) {
     throw new Fault('invalid', `the gateway of network ${id} must be in ${blockText(range)}`)
   }
-  return { id, block: range, gateway, port: edgePort }
+  const prefix =
+    ipv6Prefix === null ? null : checkedPrefix(ipv6Prefix, `the IPv6 prefix of network ${id}`)
+  return { id, block: range, gateway, ipv6Prefix: prefix, port: edgePort }
 }
 
 function addOutside(rows: UnitRows, { gateway, external }: EdgeGatewayContext): OvsdbAtom {
@@ -122,18 +127,27 @@ function addOutside(rows: UnitRows, { gateway, external }: EdgeGatewayContext): 
     mac: derivedMac(id, 'out'),
     networks: `${address}/${external.prefix}`,
     gateway_chassis: set(carriers),
+    ipv6_ra_configs: map({}),
     options: map(portKey(ONLY_PORT)),
   })
 }
 
-const addInside = (rows: UnitRows, { id, gateway, block, port }: RoutedNetwork): OvsdbAtom =>
-  rows.add('Logical_Router_Port', derivedId(id, 'in'), {
+/** With IPv6 the router announces itself and the prefix, of which guests make their addresses. */
+function addInside(rows: UnitRows, network: RoutedNetwork, mtu: number): OvsdbAtom {
+  const { id, gateway, block, ipv6Prefix, port } = network
+  const announced = { address_mode: 'slaac', send_periodic: 'true', mtu: String(mtu) }
+  return rows.add('Logical_Router_Port', derivedId(id, 'in'), {
     name: routerPortName(id),
     mac: routerMac(id),
-    networks: `${gateway}/${block.prefix}`,
+    networks: set([
+      `${gateway}/${block.prefix}`,
+      ...(ipv6Prefix === null ? [] : [`${routerAddress6(ipv6Prefix)}/64`]),
+    ]),
     gateway_chassis: none,
+    ipv6_ra_configs: map(ipv6Prefix === null ? {} : announced),
     options: map(portKey(port)),
   })
+}
 
 /** What its rules may name. */
 function surroundingsOf(
@@ -174,12 +188,12 @@ function addRoutes(
 /**
  * No packet leaves for a network of the operator. An organisation may use the same addresses for a network of its own, but a static route
  * into that one leads outside no more than others. No one outside has an address of a network inside: the firewall takes such a packet
- * for one from inside.
+ * for one from inside. IPv6 ends at the edge gateway: it has no route to the outside, and nothing from there comes in.
  */
 function addProtection(
   rows: UnitRows,
   { gateway, protected: protectedNetworks }: EdgeGatewayContext,
-  own: readonly AddressBlock[],
+  own: readonly RoutedNetwork[],
 ): readonly OvsdbAtom[] {
   const add = (what: string, match: string) =>
     rows.add('Logical_Router_Policy', derivedId(gateway.id, what), {
@@ -188,7 +202,7 @@ function addProtection(
       action: 'drop',
     })
   const outside = `"${outsidePortName(gateway.id)}"`
-  const inside = own.map(blockText)
+  const inside = own.map(({ block }) => blockText(block))
   const blocks = protectedNetworks.map((each) =>
     blockText(checkedBlock(each, 'a protected network')),
   )
@@ -197,5 +211,8 @@ function addProtection(
   return [
     ...drop('spoofed', `inport == ${outside} && ip4.src`, inside),
     ...drop('protected', `outport == ${outside} && ip4.dst`, blocks),
+    ...(own.every(({ ipv6Prefix }) => ipv6Prefix === null)
+      ? []
+      : [add('ipv6', `inport == ${outside} && ip6`)]),
   ]
 }

@@ -1,17 +1,17 @@
 // A network of an organisation: a switch with the cards of VMs, and what its DHCP and DNS answer.
 import { Fault } from '@skerry/fault'
 import { map, set, type OvsdbAtom, type OvsdbValue } from '@skerry/ovsdb'
-import { blockText } from '@skerry/vm'
+import { blockText, eui64Address } from '@skerry/vm'
 
-import { checkedAddress } from './addresses.ts'
+import { checkedAddress, checkedPrefix } from './addresses.ts'
 import { derivedId, derivedMac } from './derived-id.ts'
 import { none, ONLY_PORT, portKey, type UnitRows } from './northbound-row.ts'
 import type { ProjectedExternalNetwork, ProjectedNetwork, ProjectedNic } from './projected-cloud.ts'
 
 const LEASE_SECONDS = '86400'
 /**
- * Port security: a guest sends from its own MAC address and its own IP address only. One that has no IP address can send from any, but not
- * IPv6, which networks of the cloud do not have: OVN lets an announced router pass all security groups. A network of the site may have it.
+ * Port security: a guest sends from its own MAC address and its own IP addresses only. One that has no IPv4 address can send from any. IPv6
+ * needs a network that has it: OVN lets an announced router pass all security groups. A network of the site may have it.
  */
 const ANY_IPV4 = '0.0.0.0/0'
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
@@ -85,10 +85,18 @@ export function addWire(
   })
 }
 
+const LINK_LOCAL = 'fe80::/64'
+
+/** The address that a card gives itself by SLAAC; none, if its network has no IPv6. */
+function ipv6Of({ mac }: ProjectedNic, { id, ipv6Prefix }: ProjectedNetwork): readonly string[] {
+  if (ipv6Prefix === null) return []
+  return [eui64Address(checkedPrefix(ipv6Prefix, `the IPv6 prefix of network ${id}`), mac)]
+}
+
 function addNic(
   rows: UnitRows,
   nic: ProjectedNic,
-  { range }: ProjectedNetwork,
+  network: ProjectedNetwork,
   dhcp: OvsdbAtom | undefined,
 ): OvsdbAtom {
   const { id, mac, key, host } = nic
@@ -96,12 +104,16 @@ function addNic(
   if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(mac)) {
     throw new Fault('invalid', `nic ${id} must have a MAC address, not ${JSON.stringify(mac)}`)
   }
-  const place = address === undefined ? mac : `${mac} ${address}`
+  const own = address === undefined ? [] : [address]
+  const ipv6 = ipv6Of(nic, network)
+  // Two cards on different networks may have one link-local address, so security groups do not know their cards by it.
+  const sends = ipv6.length === 0 ? [] : [...ipv6, eui64Address(LINK_LOCAL, mac)]
+  const sends4 = address === undefined && network.range !== null ? [ANY_IPV4] : own
   return rows.add('Logical_Switch_Port', id, {
     name: id,
     type: '',
-    addresses: place,
-    port_security: address === undefined && range !== null ? `${mac} ${ANY_IPV4}` : place,
+    addresses: [mac, ...own, ...ipv6].join(' '),
+    port_security: [mac, ...sends4, ...sends].join(' '),
     dhcpv4_options: address === undefined || dhcp === undefined ? none : dhcp,
     tag: none,
     options: map({ ...portKey(key), 'requested-chassis': host ?? '' }),
@@ -148,11 +160,12 @@ function addNames(
   if (network.range === null) return none
   const suffix = checkedDomain(network)
   const records = new Map<string, string[]>()
-  for (const { names, address } of nics) {
-    const label = names.map((each) => each.toLowerCase()).find(isLabel)
-    if (label === undefined || address === null) continue
+  for (const nic of nics) {
+    const label = nic.names.map((each) => each.toLowerCase()).find(isLabel)
+    const own = [...(nic.address === null ? [] : [nic.address]), ...ipv6Of(nic, network)]
+    if (label === undefined || own.length === 0) continue
     for (const name of suffix === '' ? [label] : [label, `${label}.${suffix}`]) {
-      records.set(name, [...(records.get(name) ?? []), address])
+      records.set(name, [...(records.get(name) ?? []), ...own])
     }
   }
   const texts = [...records].map(([name, found]) => [name, found.toSorted().join(' ')])

@@ -11,7 +11,7 @@ export const northboundColumns = {
   Logical_Router_Static_Route: ['ip_prefix', 'nexthop'],
   Logical_Router_Policy: ['priority', 'match', 'action'],
   Gateway_Chassis: ['name', 'chassis_name', 'priority'],
-  Logical_Router_Port: ['name', 'mac', 'networks', 'gateway_chassis', 'options'],
+  Logical_Router_Port: ['name', 'mac', 'networks', 'gateway_chassis', 'ipv6_ra_configs', 'options'],
   Logical_Switch_Port: [
     'name',
     'type',

@@ -51,6 +51,8 @@ export interface ProjectedNetwork {
     readonly prefix: number
     readonly gateway: string
   } | null
+  /** The prefix of its IPv6 addresses, such as fd12:3456:789a:1::/64; null: it has no IPv6. */
+  readonly ipv6Prefix: string | null
   readonly dns: readonly string[]
   readonly dnsSuffix: string | null
   readonly key: number

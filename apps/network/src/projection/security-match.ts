@@ -114,18 +114,27 @@ function regionMatch({ protocol, ports }: PacketRegion): string {
 const portMatch = (protocol: 'tcp' | 'udp', { low, high }: PortRange): string =>
   low === high ? `${protocol}.dst == ${low}` : `${low} <= ${protocol}.dst <= ${high}`
 
-/** Matches of what rules allow to and from the VMs of a group. `setOf`: the name of a set with their addresses. */
+export interface GroupAddresses {
+  /** The name of the port group with the cards of a group: OVN keeps a set of their addresses for each version of IP. */
+  readonly portGroupOf: (group: string) => string
+  readonly versions: readonly (4 | 6)[]
+}
+
+/** Matches of what rules allow to and from the VMs of a group. */
 export function groupMatches(
   rules: readonly SecurityRule[],
   end: PeerEnd,
-  setOf: (group: string) => string,
+  { portGroupOf, versions }: GroupAddresses,
 ): readonly string[] {
   const matches = rules.flatMap(({ protocol, ports, peer }) => {
     if (peer === null) return []
-    const from = `ip4.${end} == $${setOf(peer)}`
-    if (protocol === 'any') return [from]
-    if (protocol === 'icmp') return [`${from} && icmp4`]
-    return [`${from} && ${regionMatch({ protocol, ports: ports ?? whole })}`]
+    const name = portGroupOf(peer)
+    return versions.map((version) => {
+      const from = `ip${version}.${end} == $${name}_ip${version}`
+      if (protocol === 'any') return from
+      if (protocol === 'icmp') return `${from} && icmp${version}`
+      return `${from} && ${regionMatch({ protocol, ports: ports ?? whole })}`
+    })
   })
   return [...new Set(matches)]
 }

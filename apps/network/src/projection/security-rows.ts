@@ -13,7 +13,7 @@ import type {
   ProjectedSecurityGroup,
   SecurityRule,
 } from './projected-cloud.ts'
-import { deniedMatches, groupMatches } from './security-match.ts'
+import { deniedMatches, groupMatches, type GroupAddresses } from './security-match.ts'
 
 /** Above the firewall of the edge gateway, which has at most 2000. */
 const priorities = { allowed: 3002, denied: 3001, otherwise: 1 } as const
@@ -40,16 +40,18 @@ interface CardClass {
 }
 
 export function addSecurity(rows: UnitRows, context: SecurityContext): void {
-  const { owner } = context
+  const { owner, networks } = context
   const peers = new Map<string, string>()
-  const setOf = (group: string): string => {
+  const portGroupOf = (group: string): string => {
     const name = nameOf('peer', owner, group)
     peers.set(group, name)
-    return `${name}_ip4`
+    return name
   }
+  const hasIpv6 = networks.some(({ ipv6Prefix }) => ipv6Prefix !== null)
+  const addresses = { portGroupOf, versions: hasIpv6 ? ([4, 6] as const) : ([4] as const) }
   for (const each of classesOf(context)) {
     const acls = (['in', 'out'] as const).flatMap((side) =>
-      addAcls(rows, context, each, side, setOf),
+      addAcls(rows, context, each, side, addresses),
     )
     rows.add('Port_Group', derivedId(each.name), {
       name: each.name,
@@ -97,7 +99,7 @@ function addAcls(
   { networks }: SecurityContext,
   { name, groups }: CardClass,
   side: Side,
-  setOf: (group: string) => string,
+  addresses: GroupAddresses,
 ): readonly OvsdbAtom[] {
   const limits = groups.flatMap((group) => (group[side] === null ? [] : [group[side]]))
   if (limits.length === 0) return []
@@ -112,7 +114,7 @@ function addAcls(
     })
   return [
     ...dhcpMatches(networks, side).map((match) => add('allowed', match)),
-    ...groupMatches(rules, end, setOf).map((match) => add('allowed', match)),
+    ...groupMatches(rules, end, addresses).map((match) => add('allowed', match)),
     ...deniedMatches(rules, end).map((match) => add('denied', match)),
     // Below the firewall, and stateful: without it OVN would not follow connections, and drop their replies.
     add('otherwise', 'ip'),

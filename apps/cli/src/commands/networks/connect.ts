@@ -20,6 +20,11 @@ const cardOption = {
 const sectionIn = (vm: Element): Element | undefined =>
   childrenByLocalName(vm, 'NetworkConnectionSection')[0]
 
+const addressesOf = ({ address, ipv6 }: SeenCard): string => {
+  const all = [address, ipv6].filter((each) => each !== null)
+  return all.length === 0 ? '' : `, address ${all.join(' and ')}`
+}
+
 interface CardChange {
   readonly word: string
   readonly index: number
@@ -55,8 +60,8 @@ async function changeCard(
   const now = sectionIn(await side.cloud.get(href))
   const card = now && cardsIn(now).find((each) => each.index === index)
   if (!card) throw new Failure('refused', `${word} lost card ${index} in the meantime`)
-  const { network, address, connected } = card
-  const shown = { vm: word, card: index, network, address, connected }
+  const { network, address, ipv6, connected } = card
+  const shown = { vm: word, card: index, network, address, ipv6, connected }
   return { text: said(card), body: shown, next }
 }
 
@@ -91,8 +96,7 @@ const connect = command({
           word,
           index,
           changed: (section) => connectCard(section, { index, network, address }),
-          said: (card) =>
-            `card ${index} of ${word} is on network ${network}${card.address === null ? '' : `, address ${card.address}`}`,
+          said: (card) => `card ${index} of ${word} is on network ${network}${addressesOf(card)}`,
           next: `skerry info ${word}`,
         },
         doing,

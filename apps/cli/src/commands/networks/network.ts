@@ -28,6 +28,7 @@ type NetworkKind =
       readonly fence: 'natRouted'
       readonly scope: WantedScope
       readonly edge?: string | undefined
+      readonly ipv6: boolean
     }
   | { readonly fence: 'bridged'; readonly external: string }
 
@@ -51,6 +52,7 @@ async function bodyOf(side: CloudSession, { name, kind }: WantedNetwork): Promis
       element('FenceMode', {}, fence),
     ),
     gateway && element('EdgeGateway', { name: gateway.name, href: gateway.href }),
+    fence === 'natRouted' && kind.ipv6 && element('IsIpv6Enabled', {}, 'true'),
   )
 }
 
@@ -83,6 +85,7 @@ interface KindOptions {
   readonly range?: string
   readonly routed?: boolean
   readonly edge?: string
+  readonly ipv6?: boolean
   readonly direct?: string
   readonly gateway?: string
   readonly pool?: string
@@ -90,10 +93,10 @@ interface KindOptions {
 }
 
 /** Options about addresses and the way outside, which a direct network has from its external network. */
-const ofOwnAddresses = ['range', 'routed', 'edge', 'gateway', 'pool', 'dns'] as const
+const ofOwnAddresses = ['range', 'routed', 'edge', 'ipv6', 'gateway', 'pool', 'dns'] as const
 
 function readKind(name: string, options: KindOptions): NetworkKind {
-  const { range, routed = false, edge, direct, gateway, pool, dns } = options
+  const { range, routed = false, edge, ipv6 = false, direct, gateway, pool, dns } = options
   if (direct !== undefined) {
     const other = ofOwnAddresses.find((each) => options[each] !== undefined)
     if (other === undefined) return { fence: 'bridged', external: direct }
@@ -107,9 +110,11 @@ function readKind(name: string, options: KindOptions): NetworkKind {
     })
   }
   const scope = { range, gateway, pool, dns }
-  return routed || edge !== undefined
-    ? { fence: 'natRouted', scope, edge }
-    : { fence: 'isolated', scope }
+  if (routed || edge !== undefined) return { fence: 'natRouted', scope, edge, ipv6 }
+  if (!ipv6) return { fence: 'isolated', scope }
+  throw new Failure('usage', 'only a routed network can have IPv6', {
+    hint: `skerry network create ${name} --range ${range} --routed --ipv6`,
+  })
 }
 
 const create = command({
@@ -121,6 +126,7 @@ const create = command({
   examples: [
     'skerry network create backend --range 192.168.10.0/24',
     'skerry network create web --range 10.20.0.0/16 --routed --pool 10.20.1.1-10.20.1.250',
+    'skerry network create lab --range 10.30.0.0/24 --routed --ipv6',
     'skerry network create plant --direct office --org blue',
   ],
   next: 'skerry create VM --network NAME creates a VM on it',
@@ -131,6 +137,10 @@ const create = command({
       type: 'string',
       value: 'EDGE',
       doc: 'the edge gateway of a routed network (default: that of the data centre)',
+    },
+    ipv6: {
+      type: 'boolean',
+      doc: 'VMs on a routed network have IPv6 addresses too, which reach nothing outside',
     },
     direct: {
       type: 'string',
