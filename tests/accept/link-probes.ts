@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 
 import { until, type LabHost } from '@skerry/lab'
+import { eui64Address } from '@skerry/vm'
 
 import { inDomain } from './in-guest.ts'
 
@@ -17,12 +18,7 @@ export interface Plugged {
 export const spoofOf = ({ address }: Plugged): string => address.replace(/\.\d+$/, '.3')
 
 /** The link-local address that the kernel derives from a card. */
-export function linkLocalOf({ mac }: Plugged): string {
-  const [a = 0, ...rest] = mac.split(':').map((byte) => Number.parseInt(byte, 16))
-  const bytes = [a ^ 2, ...rest.slice(0, 2), 0xff, 0xfe, ...rest.slice(2)]
-  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  return `fe80::${hex.match(/.{4}/g)?.join(':')}`.replaceAll(/:0+(?=[0-9a-f])/g, ':')
-}
+export const linkLocalOf = ({ mac }: Plugged): string => eui64Address('fe80::/64', mac)
 
 const PROBES_MS = 90_000
 

@@ -48,12 +48,17 @@ const PINGS = 250
 /** While the databases are made again: 40 s. */
 const PINGS_OF_LOSS = 400
 
+/** A guest on a network with IPv6. */
+interface DualGuest extends Plugged {
+  readonly ipv6: string
+}
+
 const stack = new AsyncDisposableStack()
 let lab: Lab
 let control: ControlPlane
 let olga: CloudClient
-let blue: readonly [Plugged, Plugged]
-let green: Plugged
+let blue: readonly [DualGuest, DualGuest]
+let green: DualGuest
 
 async function logIn(who: Login | undefined): Promise<CloudClient> {
   const { cloud } = lab
@@ -74,7 +79,7 @@ async function enterAdministrator(): Promise<CloudClient> {
 }
 
 /** A started guest as the cloud reports it; its host is determined by libvirt. */
-async function start(client: CloudClient, name: string): Promise<Plugged> {
+async function start(client: CloudClient, name: string): Promise<DualGuest> {
   const made = await client.instantiate(name)
   const task = await client.ended(taskOf(made.root), GUEST_MS)
   assert.equal(attribute(task, 'status'), 'success', made.text)
@@ -91,8 +96,30 @@ async function start(client: CloudClient, name: string): Promise<Plugged> {
     lab.hosts.map(async (host) => (await host.run(['virsh', 'domid', domain])).code === 0),
   )
   const host = lab.hosts[homes.indexOf(true)] as LabHost
-  return { domain, host, address: value('IpAddress'), mac: value('MACAddress') }
+  return {
+    domain,
+    host,
+    address: value('IpAddress'),
+    ipv6: value('Ipv6Address'),
+    mac: value('MACAddress'),
+  }
 }
+
+/** The default network of the first organisation, as the first VM would make it, and with IPv6. */
+async function addDualNetwork(): Promise<void> {
+  const [org] = childrenByLocalName(await olga.get('/api/org'), 'Org')
+  const links = childrenByLocalName(await olga.get(attribute(org, 'href') ?? ''), 'Link')
+  const vdc = links.find((each) => attribute(each, 'type')?.includes('.vdc+xml') === true)
+  const scope = `<IpScope><Gateway>10.84.0.1</Gateway><Netmask>255.255.240.0</Netmask><Dns1>${WORLD}</Dns1></IpScope>`
+  const body =
+    `<OrgVdcNetwork name="default"><Configuration><IpScopes>${scope}</IpScopes><FenceMode>natRouted</FenceMode></Configuration>` +
+    '<IsIpv6Enabled>true</IsIpv6Enabled></OrgVdcNetwork>'
+  const id = attribute(vdc, 'href')?.slice(-36)
+  const made = await olga.ask('POST', `/api/admin/vdc/${id}/networks`, { body })
+  assert.equal(made.status, 201, made.text)
+}
+
+const ownIpv6 = (guest: Plugged) => inside(guest, `ip -6 -o address show dev ${CARD}`)
 
 const ping = (from: Plugged, address: string, count: number, size = 56) =>
   inside(from, `ping -c ${count} -W 5 -s ${size} ${address}`)
@@ -112,6 +139,7 @@ suite('networks across hosts', { skip }, () => {
     await addWorld(await logIn(lab.cloud?.admin))
     const [bob, gwen] = [await logIn(lab.cloud?.tenants[0]), await logIn(lab.cloud?.tenants[1])]
     olga = await enterAdministrator()
+    await addDualNetwork()
     // Placement selects the least used host: each is on another one.
     blue = [await start(bob, 'one'), await start(bob, 'two')]
     green = await start(gwen, 'green')
@@ -147,6 +175,33 @@ suite('networks across hosts', { skip }, () => {
     const found = await inside(blue[0], `nslookup small ${WORLD}`)
     for (const { address } of blue) assert.ok(found.includes(address), found)
     assert.ok(!found.includes(green.address) || blue.some((each) => each.address === green.address))
+  })
+
+  test('guests on two hosts reach each other by IPv6 and by name, and a guest of another organisation has none', async () => {
+    const [one, two] = blue
+    for (const guest of blue) {
+      const has = async () => (await ownIpv6(guest)).includes(` ${guest.ipv6}/64 `)
+      await until(`${guest.domain} has ${guest.ipv6}`, has, GUEST_MS)
+    }
+    const ping6 = (from: Plugged, address: string, size = 56) =>
+      inside(from, `ping6 -c 3 -W 5 -s ${size} ${address}; true`)
+    const isReached = async () => (await ping6(one, two.ipv6)).includes('3 packets received')
+    await until(`${two.ipv6} is reached`, isReached, GUEST_MS)
+    assert.match(await ping6(two, one.ipv6, MTU - 48), /3 packets received/)
+    const found = await inside(one, `nslookup small ${WORLD}`)
+    for (const { ipv6 } of blue) assert.ok(found.includes(ipv6), found)
+    // The other organisation’s network has none: its guest hears no prefix, and what it sends with one of its own making ends at its card.
+    assert.equal(green.ipv6, '')
+    assert.doesNotMatch(await ownIpv6(green), / fd/)
+    const made = `ip -6 address add ${one.ipv6.replace(/:[^:]*$/, ':77')}/64 dev ${CARD} nodad`
+    const frames = await framesOf(one, 'out', [`> ${one.ipv6}`], async () => {
+      assert.match(await inside(green, `${made}; ping6 -c 2 -W 2 ${one.ipv6}; true`), /0 packets/)
+      await ping6(two, one.ipv6)
+    })
+    assert.deepEqual(
+      frames.filter((frame) => frame.includes(green.mac)),
+      [],
+    )
   })
 
   test('no frame of one organisation arrives at a card of another, with the same range', async () => {
