@@ -13,7 +13,7 @@ import { Worker } from 'node:worker_threads'
 import type { OrgId } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { hashToken } from '../../apps/cloud/src/auth/sessions.ts'
+import { hashToken } from '../../apps/cloud/src/auth/access-token.ts'
 import type { Came, Readers } from './feed-readers.ts'
 import { ACCEPT, share, startLoneCell, type LoneCell } from './lone-cell.ts'
 

@@ -14,8 +14,8 @@ import { openDatabase } from '@skerry/postgres'
 import type { OrgId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
+import { hashToken } from '../../apps/cloud/src/auth/access-token.ts'
 import { hashPassword } from '../../apps/cloud/src/auth/password.ts'
-import { hashToken } from '../../apps/cloud/src/auth/sessions.ts'
 import { prepareLogins } from '../../apps/cloud/src/command-line/prepare-tables.ts'
 import type { CloudConfig } from '../../apps/cloud/src/config.ts'
 import { actingAs, cellLogins } from '../../apps/cloud/src/database/acting-as.ts'
@@ -37,6 +37,8 @@ export interface Asked {
 
 export interface LoneCell extends AsyncDisposable {
   readonly port: number
+  /** The listener for clients of the original API. */
+  readonly originalPort: number
   readonly ca: string
   readonly db: Kysely<CloudTables>
   addOrg(name: string): Promise<OrgId>
@@ -62,7 +64,7 @@ export async function startLoneCell(): Promise<LoneCell> {
   stack.defer(() => db.destroy())
   const site = stack.use(await startIssuer('site'))
   const tls = await site.issue('IP:127.0.0.1')
-  const port = await freePorts(3)
+  const port = await freePorts(4)
   const address = '127.0.0.1'
   const config: CloudConfig = {
     base: `https://127.0.0.1:${port}`,
@@ -72,6 +74,7 @@ export async function startLoneCell(): Promise<LoneCell> {
     images: dir,
     listen: { address, port },
     machines: { address, port: port + 1 },
+    original: { base: `https://127.0.0.1:${port + 3}`, listen: { address, port: port + 3 } },
     temporal: { address: `127.0.0.1:${port + 2}`, namespace: 'nowhere', tls: false },
   }
   await writeFile(join(dir, 'config'), JSON.stringify(config))
@@ -117,6 +120,7 @@ export async function startLoneCell(): Promise<LoneCell> {
   const all = stack.move()
   return {
     port,
+    originalPort: port + 3,
     ca: site.cert,
     db,
     ask,

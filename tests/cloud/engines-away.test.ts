@@ -10,7 +10,7 @@ import { connectTemporal } from '@skerry/temporal'
 import type { TaskId } from '@skerry/vm'
 import { attribute } from '@skerry/xml'
 
-import { hashToken } from '../../apps/cloud/src/auth/sessions.ts'
+import { hashToken } from '../../apps/cloud/src/auth/access-token.ts'
 import { schedules } from '../../apps/cloud/src/reconcile/schedules.ts'
 import { taskOf, type CloudClient } from '../../apps/cloud/test/cloud-client.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'

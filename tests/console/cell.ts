@@ -13,7 +13,7 @@ import { text } from 'node:stream/consumers'
 import { freePorts } from '@skerry/lab'
 import type { VmId } from '@skerry/vm'
 
-import { hashToken } from '../../apps/cloud/src/auth/sessions.ts'
+import { hashToken } from '../../apps/cloud/src/auth/access-token.ts'
 import { prepareLogins } from '../../apps/cloud/src/command-line/prepare-tables.ts'
 import type { CloudConfig } from '../../apps/cloud/src/config.ts'
 import { cellLogins } from '../../apps/cloud/src/database/acting-as.ts'

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { attribute, readXml, text } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { hashToken } from '../src/auth/sessions.ts'
+import { hashToken } from '../src/auth/access-token.ts'
 import {
   find,
   hrefOf,

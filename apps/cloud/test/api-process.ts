@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { OrgId } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { hashToken } from '../src/auth/sessions.ts'
+import { hashToken } from '../src/auth/access-token.ts'
 import { openTenantsApi } from './tenants-api.ts'
 
 export interface Opened {

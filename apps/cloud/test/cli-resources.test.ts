@@ -129,7 +129,11 @@ test('tokens are listed and revoked by their owner and by administrators', async
   const profiles = keptProfiles({ active: 'work', clouds: { work } })
   const alice: Run = (...words) => skerry('http://127.0.0.1:9', words, { profiles })
   const table = await alice('token', 'list')
-  assert.match(table.out, /^NAME +CREATED +LAST USED\n(.*\n)*nightly +\S+ +never\n/, table.err)
+  assert.match(
+    table.out,
+    /^NAME +CREATED +LAST USED +EXPIRES\n(.*\n)*nightly +\S+ +never +never\n/,
+    table.err,
+  )
   const rows = await rowsOf(chief, 'token', 'list', '--user', 'alice')
   assert.ok(rows.some(({ name }) => name === 'nightly'))
   const gone = await chief('token', 'revoke', 'nightly', '--user', 'alice@eng')

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import type { OrgId } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { hashToken } from '../src/auth/sessions.ts'
+import { hashToken } from '../src/auth/access-token.ts'
 import { makeCursors } from '../src/feeds/event-cursors.ts'
 import { feedBounds } from '../src/feeds/feeds.ts'
 import { eventCursors } from './cloud-database.ts'

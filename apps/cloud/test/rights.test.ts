@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 
 import { sql } from 'kysely'
 
-import { hashToken } from '../src/auth/sessions.ts'
+import { hashToken } from '../src/auth/access-token.ts'
 import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
 import type { Role } from '../src/domain/roles.ts'
 import type { CloudRoute } from '../src/http/route.ts'

@@ -13,9 +13,10 @@ import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/x
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
+import { hashToken } from '../src/auth/access-token.ts'
 import { makeCheck } from '../src/auth/credentials.ts'
 import { hashPassword } from '../src/auth/password.ts'
-import { hashToken, makeSessions, type Sessions } from '../src/auth/sessions.ts'
+import { makeSessions, type Sessions } from '../src/auth/sessions.ts'
 import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
 import type { Role } from '../src/domain/roles.ts'
 import { Feeds } from '../src/feeds/feeds.ts'

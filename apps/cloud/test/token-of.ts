@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 
 import type { Kysely } from 'kysely'
 
-import { hashToken } from '../src/auth/sessions.ts'
+import { hashToken } from '../src/auth/access-token.ts'
 import type { CloudTables } from '../src/database/tables.ts'
 import type { Role } from '../src/domain/roles.ts'
 

@@ -14,7 +14,7 @@ import { until } from '@skerry/lab'
 import { attribute, localName, readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { hashToken } from '../src/auth/sessions.ts'
+import { hashToken } from '../src/auth/access-token.ts'
 import { deleteExpired } from '../src/reconcile/delete-expired.ts'
 import {
   find,

@@ -2,7 +2,7 @@
 
 /** The documents of responses and requests by name. A name that ends in Input is a part of a document, for a request. */
 export interface CloudDocuments {
-  /** A token of a user's own for a script: does not end by itself, and is worth what its user is. */
+  /** An API token of a user, for a script. It has the rights of its user, and is accepted wherever a password is. */
   readonly AccessToken: {
     readonly href?: string
     readonly type?: string
@@ -15,12 +15,16 @@ export interface CloudDocuments {
     readonly tasks?: CloudDocuments['Tasks']
     readonly dateCreated: string
     readonly lastUsed?: string
+    /** Without it, the token is valid until it is revoked. */
+    readonly expires?: string
     /** Only in the answer that makes it: it is kept as a hash. */
     readonly token?: string
   }
   /** Asks for a token under this name. */
   readonly AccessTokenParams: {
     readonly name: string
+    /** Days until it expires, 1 to 3650. */
+    readonly days?: number
   }
   readonly AccessTokens: {
     readonly href?: string
@@ -2339,7 +2343,7 @@ export interface CloudOperations {
   readonly listVersions: {
     readonly answer: CloudDocuments['SupportedVersions']
   }
-  /** Logs in with Basic credentials of user@organisation. The token is returned in a header; the web UI gets it in a cookie instead. */
+  /** Logs in with Basic credentials of user@organisation; an API token is accepted as the password. The token is returned in a header; the web UI gets it in a cookie instead. */
   readonly createSession: {
     readonly answer: CloudDocuments['Session']
   }
@@ -2355,12 +2359,12 @@ export interface CloudOperations {
   readonly listAccessTokens: {
     readonly answer: CloudDocuments['AccessTokens']
   }
-  /** Creates an API token. It has the rights of its user until it is revoked. Only a session can create one. */
+  /** Creates an API token. It has the rights of its user until it is revoked or expires, and is accepted wherever a password is. Only a session that began with a password can create one. */
   readonly addAccessToken: {
     readonly body: CloudDocuments['AccessTokenParams']
     readonly answer: CloudDocuments['AccessToken']
   }
-  /** An API token of the caller: when it was created and last used. */
+  /** An API token of the caller: when it was created and last used, and when it expires. */
   readonly readAccessToken: {
     readonly params: { readonly accessToken: string }
     readonly answer: CloudDocuments['AccessToken']

@@ -24,7 +24,14 @@ export {
 export { inside, query, quoted, type Question, type Record } from './query.ts'
 export { cloudOrigin, follow, TOKEN_HEADER, type CloudAddress } from './over-https.ts'
 export { reviveFault } from './revive-fault.ts'
-export { addAccessToken, cloudByToken, logIn, logOut, type AccessToken } from './session.ts'
+export {
+  addAccessToken,
+  cloudByToken,
+  isAccessToken,
+  logIn,
+  logOut,
+  type AccessToken,
+} from './session.ts'
 export {
   cancelTask,
   taskIn,

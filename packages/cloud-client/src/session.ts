@@ -8,6 +8,9 @@ import { reviveFault } from './revive-fault.ts'
 
 const TOKENS = '/api/session/tokens'
 
+/** Whether this is an API token. A cloud and its workflow server accept it wherever they accept a password. */
+export const isAccessToken = (password: string): boolean => /^skat_[\w-]{43}$/.test(password)
+
 /** A client that authenticates with a token. */
 export const cloudByToken = (at: CloudAddress, token: string): Cloud =>
   new Cloud(overHttps(at, { [TOKEN_HEADER]: token }))

@@ -298,7 +298,7 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   ...same(['task info', 'task wait', 'task cancel'], wholeTask),
   'user list': listOf(user),
   ...same(['user create', 'user set'], user),
-  'token list': listOf(object({ name: text, made: text }, { used: text })),
+  'token list': listOf(object({ name: text, made: text }, { used: text, expires: text })),
   'token revoke': object({ revoked: text }),
   ...same(['quota info', 'quota set'], quota),
   ...same(['host enable', 'host disable', 'org enable', 'org disable'], done),

@@ -1,6 +1,14 @@
 import { readFile } from 'node:fs/promises'
 
-import { basicHeader, isSafe, NoAnswer, sendHttp, ANSWER_MS, wholeBody } from '@skerry/cloud-client'
+import {
+  ANSWER_MS,
+  basicHeader,
+  isAccessToken,
+  isSafe,
+  NoAnswer,
+  sendHttp,
+  wholeBody,
+} from '@skerry/cloud-client'
 import type { Options, OptionValues } from '@skerry/command-line'
 
 import type { CliContext } from '../command.ts'
@@ -58,7 +66,11 @@ export async function workflowClient(
       hint: 'give --user USER@ORG and --password-stdin, or set SKERRY_WORKFLOW_USER and SKERRY_WORKFLOW_PASSWORD',
     })
   }
-  const password = await passwordOf(context, user, options['password-stdin'] === true)
+  const password = await passwordOf(context, {
+    url,
+    user,
+    fromInput: options['password-stdin'] === true,
+  })
   const ca = (await readTrusted(options.ca ?? workflows.ca)) ?? cloud?.profile.ca
   const authorization = basicHeader(user, password)
   const server = { name: 'the workflow server', url: url.origin, ca }
@@ -98,15 +110,30 @@ function serverIn(cloud: CliContext['cloud']): string {
   })
 }
 
-/** A profile stores no password and a workflow server accepts no token, so the user types the password. */
+interface Wanted {
+  readonly url: URL
+  readonly user: string
+  readonly fromInput: boolean
+}
+
+/**
+ * A profile stores an API token, which the workflow server of its cloud accepts as the password of its user. No other server receives
+ * it. A profile with only a session has none, so the user types the password.
+ */
 async function passwordOf(
   { workflows, readInput, readSecret, cloud }: Asking,
-  user: string,
-  fromInput: boolean,
+  { url, user, fromInput }: Wanted,
 ): Promise<string> {
   if (fromInput) return (await readInput()).split(/\r?\n/)[0] ?? ''
   if (workflows.password !== undefined) return workflows.password
-  return cloud ? readSecret(`password of ${user}: `) : ''
+  if (!cloud) return ''
+  const { profile } = cloud
+  const isOwn =
+    profile.workflow !== undefined &&
+    readUrl(profile.workflow).origin === url.origin &&
+    profile.user === user
+  if (isOwn && isAccessToken(profile.token)) return profile.token
+  return readSecret(`password of ${user}: `)
 }
 
 function readUrl(text: string): URL {

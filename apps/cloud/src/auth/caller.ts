@@ -2,6 +2,7 @@ import type { RequestKey } from '../database/request-keys.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Version } from '../dialect/version.ts'
 import type { Principal } from '../domain/authorize.ts'
+import { ACCESS_TOKEN } from './access-token.ts'
 
 /** What every handler knows about its caller. */
 export interface Caller {
@@ -22,3 +23,7 @@ export interface Caller {
   /** Days that tasks are kept. */
   readonly taskDays: number
 }
+
+/** Whether the request belongs to a session, which can log out: neither an API token nor a workflow run can. */
+export const isSession = ({ principal, token }: Pick<Caller, 'principal' | 'token'>): boolean =>
+  principal.grant === undefined && !token.startsWith(ACCESS_TOKEN)

@@ -1,5 +1,7 @@
 import { Fault } from '@skerry/fault'
 
+import { isAccessToken } from './access-token.ts'
+
 /** Length of a new password, in characters. */
 const LENGTH = { least: 8, most: 256 } as const
 
@@ -17,6 +19,9 @@ export async function checkPassword(password: string, user: string): Promise<voi
   const { least, most } = LENGTH
   if (password.length < least || password.length > most) {
     throw new Fault('invalid', `Password must have ${least} to ${most} characters`)
+  }
+  if (isAccessToken(password)) {
+    throw new Fault('invalid', 'Password must not have the form of an API token')
   }
   const reason = weakness(password, user, await commonPasswords())
   if (reason === undefined) return

@@ -4,7 +4,8 @@ import { sql, type Kysely } from 'kysely'
 import type { CloudTables } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
 import type { Role } from '../domain/roles.ts'
-import { ACCESS_TOKEN, hashToken, IDLE, LIFE, NOTED } from './sessions.ts'
+import { ACCESS_TOKEN, hashToken, NOTED, UNEXPIRED } from './access-token.ts'
+import { IDLE, LIFE } from './sessions.ts'
 
 /** The account behind a token, with its current role. */
 export interface CurrentAccount {
@@ -29,20 +30,21 @@ export async function readPrincipals(
   const hashes = (of: readonly (readonly [string, string])[]) =>
     of.map(([hash]) => Buffer.from(hash, 'hex'))
   const { rows } = await sql<FoundAccount>`
-    select token_hash as hash, account.id as account, account.org as org, account.role as role,
+    select session.token_hash as hash, account.id as account, account.org as org, account.role as role,
       session.seen_at < clock_timestamp() - ${NOTED} as stale
     from session join account on account.org = session.org and account.id = session.account
       join org on org.id = session.org
-    where token_hash = any(${hashes(ofSessions)}::bytea[]) and not account.disabled and not org.disabled
+      left join access_token on access_token.org = session.org and access_token.id = session.access_token
+    where session.token_hash = any(${hashes(ofSessions)}::bytea[]) and not account.disabled and not org.disabled
       and session.seen_at > clock_timestamp() - ${IDLE}
-      and session.began_at > clock_timestamp() - ${LIFE}
+      and session.began_at > clock_timestamp() - ${LIFE} and ${UNEXPIRED}
     union all
     select token_hash, account.id, account.org, account.role, false
     from access_token
       join account on account.org = access_token.org and account.id = access_token.account
       join org on org.id = access_token.org
     where token_hash = any(${hashes(ofScripts)}::bytea[]) and not account.disabled
-      and not org.disabled`.execute(db)
+      and not org.disabled and ${UNEXPIRED}`.execute(db)
   const stale = rows.filter((row) => row.stale).map(({ hash }) => hash)
   if (stale.length > 0) {
     await sql`update session set seen_at = clock_timestamp()

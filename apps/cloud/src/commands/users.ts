@@ -2,8 +2,8 @@ import { tenantAdmin, type Args } from '@skerry/command-line'
 import { Fault } from '@skerry/fault'
 import type { Kysely } from 'kysely'
 
+import { ACCESS_TOKEN, hashToken } from '../auth/access-token.ts'
 import { hashPassword } from '../auth/password.ts'
-import { ACCESS_TOKEN, hashToken } from '../auth/sessions.ts'
 import {
   accountNamed,
   named,
@@ -22,6 +22,7 @@ import {
 } from '../command-line/command.ts'
 import { withStore } from '../command-line/with-store.ts'
 import type { CloudTables } from '../database/tables.ts'
+import { daysIn } from '../params/access-token.ts'
 import { addAccessToken, dropAccessToken } from '../tenants/access-tokens.ts'
 import { addAccount, orgNamed } from '../tenants/accounts.ts'
 import { listAccounts, removeAccount, requireAnother, tokensOf } from '../tenants/operator-lists.ts'
@@ -128,13 +129,14 @@ const asUser = (row: AccountRow, org: string) => ({
 const tokenList = runs(tenantAdmin.listTokens, (context, requested) =>
   withStore(requested, async (db) => {
     const row = await accountNamed(db, requested.words[0])
-    const rows = (await tokensOf(db, row)).map(({ id, name, made_at, used_at }) => ({
+    const rows = (await tokensOf(db, row)).map(({ id, name, made_at, used_at, expires_at }) => ({
       name,
       made: made_at,
       used: used_at,
+      expires: expires_at,
       id,
     }))
-    printRows(context, requested, rows, ['name', 'made', 'used'])
+    printRows(context, requested, rows, ['name', 'made', 'used', 'expires'])
   }),
 )
 
@@ -142,11 +144,13 @@ const tokenAdd = runs(tenantAdmin.createToken, ({ print, secret }, requested) =>
   withStore(requested, async (db) => {
     const row = await accountNamed(db, requested.words[0])
     const name = named(requested.words[1])
+    const given = maybe(requested, 'days')
+    const days = given === undefined ? undefined : daysIn(given, '--days')
     const token = `${ACCESS_TOKEN}${secret()}`
     const principal = asUser(row, readAccount(requested.words[0]).org)
     await db
       .transaction()
-      .execute((tx) => addAccessToken(tx, principal, { name, hash: hashToken(token) }))
+      .execute((tx) => addAccessToken(tx, principal, { name, days, hash: hashToken(token) }))
     print(requested.json ? JSON.stringify({ name, token }) : token)
   }),
 )

@@ -14,13 +14,14 @@ import type { VappId } from '../domain/ids.ts'
 import type { Role } from '../domain/roles.ts'
 import type { VmTaskKind } from '../domain/task-kind.ts'
 import type { LostReason, DisplayedStatus, Status, DesiredPower } from '../domain/vm-status.ts'
+import type { AccountTables } from './account-tables.ts'
 import type { Big, MaybeTime, Time } from './column-types.ts'
 import type { NetworkOfHost, NetworkOfTask, NetworkTables } from './network-tables.ts'
 import type { RequestKeyTable } from './request-key-table.ts'
 
 // The tables of migrations/, column by column; the migrations document them.
 
-export interface CloudTables extends NetworkTables {
+export interface CloudTables extends NetworkTables, AccountTables {
   cloud: {
     single: Generated<boolean>
     id: Generated<string>
@@ -48,25 +49,6 @@ export interface CloudTables extends NetworkTables {
   }
   standing_back: { cell: string; host: HostId; until: Time }
   org: { id: Generated<OrgId>; name: string; disabled: Generated<boolean> }
-  account: {
-    org: OrgId
-    id: Generated<UserId>
-    name: string
-    role: Role
-    password: string
-    disabled: Generated<boolean>
-  }
-  session: { token_hash: Buffer; org: OrgId; account: UserId; began_at: Time; seen_at: Time }
-  login_failure: { key: Buffer; failures: number; last_at: Time; until: Time }
-  access_token: {
-    org: OrgId
-    id: Generated<string>
-    account: UserId
-    name: string
-    token_hash: Buffer
-    made_at: Time
-    used_at: MaybeTime
-  }
   workflow_machine: { name: string; host: string; made_at: Time }
   workflow_login: { server: string; account_org: OrgId; account: UserId; at: Time }
   workflow_grant: {

@@ -14,7 +14,7 @@ export const accessToken = (
 ): Element => document(row, caller, hrefs.accessToken(row.id), token)
 
 function document(
-  { id, name, made_at, used_at }: AccessTokenRow,
+  { id, name, made_at, used_at, expires_at }: AccessTokenRow,
   { dialect }: Caller,
   href: string,
   token?: string,
@@ -25,6 +25,7 @@ function document(
     link('remove', href),
     element('DateCreated', {}, made_at.toISOString()),
     used_at !== null && element('LastUsed', {}, used_at.toISOString()),
+    expires_at !== null && element('Expires', {}, expires_at.toISOString()),
     token !== undefined && element('Token', {}, token),
   )
 }

@@ -1,6 +1,6 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Caller } from '../auth/caller.ts'
+import { isSession, type Caller } from '../auth/caller.ts'
 import { at } from '../dialect/addresses.ts'
 import { isIn } from '../dialect/version.ts'
 import { may } from '../domain/authorize.ts'
@@ -9,9 +9,10 @@ import { link, type Hrefs } from '../http/links.ts'
 
 /** Role and rights: so that a client can say why something is not offered. */
 export function session(
-  { principal, dialect, version }: Pick<Caller, 'principal' | 'dialect' | 'version'>,
+  caller: Pick<Caller, 'principal' | 'dialect' | 'version' | 'token'>,
   hrefs: Hrefs,
 ): Element {
+  const { principal, dialect, version } = caller
   const { name } = dialect
   const isNamed = name === 'ours' && isIn(version, '5.1')
   const type = (name: string) => ({ type: dialect.media(name) })
@@ -25,7 +26,7 @@ export function session(
       href: hrefs.to(at.session),
     },
     link('down', hrefs.to(at.orgs), type('orgList')),
-    !principal.script && link('remove', hrefs.to(at.session)),
+    isSession(caller) && link('remove', hrefs.to(at.session)),
     link('down', hrefs.org(principal.org), { ...type('org'), name: principal.orgName }),
     link('down', hrefs.to(at.query), type('query.queryList')),
     link('entityResolver', `${hrefs.to(at.resolver)}/`, type('entity')),

@@ -11,7 +11,7 @@ export interface Principal {
   readonly role: Role
   /** The source address of the request; missing if there was no request. */
   readonly address?: string
-  /** Authenticated by an API token: it has the rights of its user, but cannot create more tokens. */
+  /** Authenticated by an API token, or by a session that began with one: it has the rights of its user, but cannot create tokens. */
   readonly script?: true
   /** Sent by a workflow run on behalf of the user, with this grant. */
   readonly grant?: string

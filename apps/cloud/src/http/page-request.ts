@@ -1,7 +1,7 @@
 import { cookieIn, isFromPage } from '@skerry/service'
 import type { FastifyRequest } from 'fastify'
 
-import { ACCESS_TOKEN } from '../auth/sessions.ts'
+import { ACCESS_TOKEN } from '../auth/access-token.ts'
 
 /** The token in the cookie of a page. An API token is for scripts: in a cookie it counts for nothing. */
 export function pageTokenIn(

@@ -5,7 +5,7 @@ import type { Peer } from '@skerry/host-api'
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-import { ACCESS_TOKEN } from '../auth/sessions.ts'
+import { ACCESS_TOKEN } from '../auth/access-token.ts'
 import {
   keepWorkflowLogin,
   noteWorkflowLogin,
@@ -35,9 +35,11 @@ export async function checkCredentials(context: MachineContext, peer: Peer, body
   const { address, ...credentials }: Static<typeof PresentedCredentials> = body
   // Read first: a change during the check leads to another stamp.
   const stamp = await readAccountStamp(context.db)
-  const { id: account, org, role } = await forWorkflows(context).check(credentials, address)
+  const found = await forWorkflows(context).check(credentials, address)
+  const { id: account, org, role, accessToken } = found
   const { user, org: orgName } = credentials
-  await noteWorkflowLogin(context.db, { server: peer.id, org, account, user, address })
+  const login = { server: peer.id, org, account, user, address, token: accessToken?.name }
+  await noteWorkflowLogin(context.db, login)
   return { account, org, orgName, user, role, stamp }
 }
 

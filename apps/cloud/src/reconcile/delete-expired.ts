@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely'
 
 import { defaultRetention, type Retention } from '../config.ts'
 import type { CloudTables } from '../database/tables.ts'
+import { dropExpiredTokens } from '../tenants/access-tokens.ts'
 import { keepRetention } from './retention.ts'
 
 /** In small batches, so that writers do not wait for it. */
@@ -25,7 +26,7 @@ export async function deleteExpired(
   db: Kysely<CloudTables>,
   retention: Retention = defaultRetention,
 ): Promise<number> {
-  let gone = await keepRetention(db, retention)
+  let gone = (await keepRetention(db, retention)) + (await dropExpiredTokens(db))
   for (const { table, since, age } of over) {
     for (let more = true; more;) {
       const name = sql.table(table)

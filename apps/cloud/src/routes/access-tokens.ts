@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 
-import { ACCESS_TOKEN, hashToken } from '../auth/sessions.ts'
+import { ACCESS_TOKEN, hashToken } from '../auth/access-token.ts'
 import { at } from '../dialect/addresses.ts'
 import { accessToken, accessTokens as list } from '../documents/access-token.ts'
 import { Hrefs } from '../http/links.ts'
@@ -28,17 +28,17 @@ export const accessTokens = [
     permission: 'session',
     takes: accessTokenParams,
     answers: { 201: 'accessToken' },
-    doc: 'Creates an API token. It has the rights of its user until it is revoked. Only a session can create one.',
+    doc: 'Creates an API token. It has the rights of its user until it is revoked or expires, and is accepted wherever a password is. Only a session that began with a password can create one.',
     async handle(context, caller) {
       const { principal, body } = caller
       if (principal.script) {
         throw new Fault('forbidden', 'an API token cannot create other tokens', {
-          hint: 'log in: POST /api/sessions',
+          hint: 'log in with a password: POST /api/sessions',
         })
       }
       const token = `${ACCESS_TOKEN}${context.secret()}`
       const row = await context.as(principal, (tx) =>
-        addAccessToken(tx, principal, { name: body.name, hash: hashToken(token) }),
+        addAccessToken(tx, principal, { ...body, hash: hashToken(token) }),
       )
       const hrefs = new Hrefs(context.base)
       return {
@@ -54,7 +54,7 @@ export const accessTokens = [
     path: at.accessToken,
     permission: 'session',
     answers: { 200: 'accessToken' },
-    doc: 'An API token of the caller: when it was created and last used.',
+    doc: 'An API token of the caller: when it was created and last used, and when it expires.',
     async handle({ base }, caller) {
       return { status: 200, body: accessToken(caller.params.accessToken, caller, new Hrefs(base)) }
     },

@@ -1,6 +1,7 @@
 import { Fault } from '@skerry/fault'
 
-import { hashToken } from '../auth/sessions.ts'
+import { hashToken } from '../auth/access-token.ts'
+import { isSession } from '../auth/caller.ts'
 import { at } from '../dialect/addresses.ts'
 import { supportedVersions } from '../documents/browse.ts'
 import { session } from '../documents/session.ts'
@@ -27,7 +28,7 @@ export const sessions = [
     path: at.sessions,
     permission: 'login',
     answers: { 200: 'session' },
-    doc: 'Logs in with Basic credentials of user@organisation. The token is returned in a header; the web UI gets it in a cookie instead.',
+    doc: 'Logs in with Basic credentials of user@organisation; an API token is accepted as the password. The token is returned in a header; the web UI gets it in a cookie instead.',
     async handle({ base }, caller) {
       const { dialect, token, isPage } = caller
       return {
@@ -59,8 +60,10 @@ export const sessions = [
     permission: 'session',
     answers: { 204: 'nothing' },
     doc: 'Logs out: the token is invalid from then on. An API token is revoked at its own address instead.',
-    async handle(context, { principal, token, isPage, dialect: { pageCookie } }) {
-      if (principal.script) {
+    async handle(context, caller) {
+      const { principal, token, isPage } = caller
+      const { pageCookie } = caller.dialect
+      if (!isSession(caller)) {
         throw new Fault('conflict', 'this is an API token, not a session', {
           hint: 'to revoke it, DELETE its own address below /api/session/tokens',
         })

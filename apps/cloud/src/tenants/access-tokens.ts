@@ -39,15 +39,34 @@ export const findTokenById = (
 ): Promise<AccessTokenRow | undefined> =>
   db.selectFrom('access_token').selectAll().where('id', '=', id).executeTakeFirst()
 
+export interface NewAccessToken {
+  readonly name: string
+  /** Days until it expires; undefined: it is valid until it is revoked. */
+  readonly days?: number | undefined
+  readonly hash: Buffer
+}
+
+/** Deletes expired tokens, of one user or of all, with the sessions that began with them. Returns their number. */
+export async function dropExpiredTokens(db: Kysely<CloudTables>, of?: Owner): Promise<number> {
+  const own = of ? sql`org = ${of.org} and account = ${of.account}` : sql`true`
+  const { numAffectedRows = 0n } = await sql`with over as (
+      delete from access_token where expires_at <= clock_timestamp() and ${own} returning org, account, name)
+    insert into event (kind, org, details)
+    select 'token.expired', over.org, jsonb_build_object('user', account.name, 'token', over.name)
+    from over join account on account.org = over.org and account.id = over.account`.execute(db)
+  return Number(numAffectedRows)
+}
+
 export async function addAccessToken(
   tx: Tx,
   principal: Principal,
-  { name, hash }: { readonly name: string; readonly hash: Buffer },
+  { name, days, hash }: NewAccessToken,
 ): Promise<AccessTokenRow> {
   // Counted under the user's lock, so that concurrent requests are counted one after the other.
   await sql`select 1 from account where org = ${principal.org} and id = ${principal.account} for update`.execute(
     tx,
   )
+  await dropExpiredTokens(tx, principal)
   if ((await accessTokensOf(tx, principal)).length >= MOST) {
     throw new Fault('conflict', `a user can have at most ${MOST} API tokens`, {
       hint: 'revoke an unused token',
@@ -55,7 +74,15 @@ export async function addAccessToken(
   }
   const made = await tx
     .insertInto('access_token')
-    .values({ org: principal.org, account: principal.account, name, token_hash: hash })
+    .values({
+      org: principal.org,
+      account: principal.account,
+      name,
+      token_hash: hash,
+      ...(days !== undefined && {
+        expires_at: sql<Date>`clock_timestamp() + make_interval(days => ${days})`,
+      }),
+    })
     .onConflict((conflict) => conflict.columns(['org', 'account', 'name']).doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -65,7 +92,11 @@ export async function addAccessToken(
   await emitEvent(tx, {
     kind: 'token.made',
     org: principal.org,
-    details: { ...by(principal), token: name },
+    details: {
+      ...by(principal),
+      token: name,
+      ...(made.expires_at && { expires: made.expires_at.toISOString() }),
+    },
   })
   return made
 }

@@ -8,18 +8,30 @@ import type { Principal } from '../domain/authorize.ts'
 interface LoginOrigin {
   readonly user: string
   readonly address: string
+  /** The name of the API token that was given instead of a password. */
+  readonly token?: string | undefined
 }
 
-const details = (came: LoginOrigin) => sql`${JSON.stringify(by(came))}::jsonb`
+interface NewSession {
+  readonly hash: Buffer
+  readonly org: OrgId
+  readonly account: UserId
+  /** The id of the API token that it begins with, and ends with. */
+  readonly accessToken?: string | undefined
+}
+
+const details = ({ token, ...came }: LoginOrigin) =>
+  sql`${JSON.stringify({ ...by(came), ...(token !== undefined && { token }) })}::jsonb`
 
 /** Starts a session: the token is valid from now on. The session and its event are written together or not at all. */
 export async function beginSession(
   db: Kysely<CloudTables>,
-  { hash, org, account }: { readonly hash: Buffer; readonly org: OrgId; readonly account: UserId },
+  { hash, org, account, accessToken }: NewSession,
   came: LoginOrigin,
 ): Promise<void> {
   await sql`with begun as (
-      insert into session (token_hash, org, account) values (${hash}, ${org}, ${account}) returning org)
+      insert into session (token_hash, org, account, access_token)
+      values (${hash}, ${org}, ${account}, ${accessToken ?? null}) returning org)
     insert into event (kind, org, details) select 'session.begun', org, ${details(came)} from begun`.execute(
     db,
   )

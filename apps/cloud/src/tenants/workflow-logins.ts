@@ -17,14 +17,17 @@ export interface WorkflowLogin {
   readonly account: UserId
   readonly user: string
   readonly address: string
+  /** The name of the API token that was given instead of a password. */
+  readonly token?: string | undefined
 }
 
 /** Records a login at a workflow server, which may act for the user from now on; emits the same event as other logins. */
 export async function noteWorkflowLogin(
   db: Kysely<CloudTables>,
-  { server, org, account, user, address }: WorkflowLogin,
+  { server, org, account, user, address, token }: WorkflowLogin,
 ): Promise<void> {
-  const what = JSON.stringify({ by: user, from: address, via: server })
+  const named = token === undefined ? {} : { token }
+  const what = JSON.stringify({ by: user, from: address, via: server, ...named })
   await sql`with noted as (
       insert into workflow_login as kept (server, account_org, account) values (${server}, ${org}, ${account})
       on conflict (server, account_org, account) do update set at = clock_timestamp()

@@ -76,7 +76,9 @@ async function readPageConfig(
     dialect.pageCookie === undefined ? undefined : pageTokenIn(request, dialect.pageCookie, base)
   const principal = token === undefined ? undefined : await sessions.find(token)
   if (principal) markAuthenticated(request.raw.socket)
-  const document = principal && session({ principal, dialect, version: '5.1' }, new Hrefs(base))
+  const document =
+    principal &&
+    session({ principal, dialect, version: '5.1', token: token ?? '' }, new Hrefs(base))
   return {
     kind: 'cloud',
     name: base.hostname,

@@ -257,6 +257,8 @@ export interface AccessTokenDocument {
   readonly href: string
   readonly dateCreated: string
   readonly lastUsed?: string
+  /** Missing: valid until it is revoked. */
+  readonly expires?: string
   /** Only in the answer that creates it. */
   readonly token?: string
 }

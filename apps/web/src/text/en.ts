@@ -67,6 +67,7 @@ const events: Readonly<Record<string, string>> = {
   'session.refused': 'Login refused',
   'token.made': 'API token created',
   'token.revoked': 'API token revoked',
+  'token.expired': 'API token expired',
   'template.uploaded': 'Template uploaded',
   'user.added': 'User added',
   'user.changed': 'User changed',

@@ -116,17 +116,24 @@ export const tenantAdmin = {
   listTokens: adminCommand({
     name: 'admin token list',
     usage: 'USER@ORG',
-    summary: 'list the API tokens of a user: creation time and last use, never the token itself',
+    summary:
+      'list the API tokens of a user: creation time, last use and end, never the token itself',
     examples: ['sudo skerry admin token list bob@blue'],
     next: 'skerry admin token revoke USER@ORG NAME revokes one',
-    output: listOf(object({ name: text, made: text, used: orNull(text), id: text })),
+    output: listOf(
+      object({ name: text, made: text, used: orNull(text), expires: orNull(text), id: text }),
+    ),
   }),
   createToken: adminCommand({
     name: 'admin token create',
     usage: 'USER@ORG NAME',
     summary: 'create an API token for a user and print it; it is shown only once',
-    examples: ['sudo skerry admin token create bob@blue nightly'],
-    next: 'skerry login PROFILE URL --token-stdin reads it',
+    examples: [
+      'sudo skerry admin token create bob@blue nightly',
+      'sudo skerry admin token create bob@blue nightly --days 90',
+    ],
+    next: 'skerry login PROFILE URL --token-stdin reads it; curl -u USER@ORG sends it as the password',
+    options: { days: valued('DAYS', 'days until it expires (default: never)') },
     output: object({ name: text, token: text }),
   }),
   revokeToken: adminCommand({

@@ -13,20 +13,25 @@ interface Token {
   readonly made: string
   /** Absent if never used. */
   readonly used?: string
+  /** Absent if it is valid until revoked. */
+  readonly expires?: string
 }
 
 const columns: readonly TableColumn<Token>[] = [
   { head: 'NAME', cell: ({ name }) => name },
   { head: 'CREATED', cell: ({ made }) => made },
   { head: 'LAST USED', cell: ({ used }) => used ?? 'never' },
+  { head: 'EXPIRES', cell: ({ expires }) => expires ?? 'never' },
 ]
 
 function tokenIn(document: Element): Token {
   const used = text(childrenByLocalName(document, 'LastUsed')[0])
+  const expires = text(childrenByLocalName(document, 'Expires')[0])
   return {
     name: attribute(document, 'name') ?? '',
     made: text(childrenByLocalName(document, 'DateCreated')[0]) ?? '',
     ...(used !== undefined && { used }),
+    ...(expires !== undefined && { expires }),
   }
 }
 
@@ -56,7 +61,7 @@ export const token = [
     name: 'token list',
     asks: 'cloud',
     usage: '',
-    summary: 'list API tokens: name, creation and last use, never the token itself',
+    summary: 'list API tokens: name, creation, last use and end, never the token itself',
     examples: ['skerry token list', 'skerry token list --user rita'],
     next: 'skerry token revoke NAME revokes one',
     options: of,
@@ -71,7 +76,7 @@ export const token = [
     name: 'token revoke',
     asks: 'cloud',
     usage: 'NAME',
-    summary: 'revoke an API token at once, everywhere',
+    summary: 'revoke an API token at once, everywhere, with the sessions that began with it',
     examples: ['skerry token revoke nightly', 'skerry token revoke nightly --user rita@blue'],
     next: 'skerry token list lists the others',
     options: of,

@@ -4,6 +4,7 @@ import {
   addAccessToken,
   cloudByToken,
   cloudOrigin,
+  isAccessToken,
   logIn,
   logOut,
   type CloudAddress,
@@ -124,7 +125,7 @@ async function prove(
     if (error.kind === 'unauthenticated') {
       const hint = requested.byToken
         ? 'the token may have been revoked; log in with --user USER@ORG'
-        : 'check USER@ORG and the password; an administrator can set a new one'
+        : 'check USER@ORG and the password, or the token; an administrator can set a new password'
       throw new Failure('refused', error.message, { cause: error, hint })
     }
     throw failureOf(error, { name: requested.name, profile: { ...at, user: '', token: '' } })
@@ -137,6 +138,12 @@ async function byToken({ readSecret }: CliContext, at: CloudAddress): Promise<Pr
   return { token, user: `${attribute(session, 'user')}@${attribute(session, 'org')}` }
 }
 
+/** A token that was typed as the password is stored as it is: a token cannot create others. */
+async function ownToken(at: CloudAddress, user: string, token: string): Promise<Proof> {
+  await logOut(cloudByToken(at, await logIn(at, user, token)))
+  return { user, token }
+}
+
 async function byPassword(
   context: CliContext,
   at: CloudAddress,
@@ -147,6 +154,7 @@ async function byPassword(
     throw new Failure('refused', 'no user given', { hint: 'give --user USER@ORG' })
   }
   const password = await context.readSecret(`password of ${user}: `)
+  if (isAccessToken(password)) return ownToken(at, user, password)
   return showProgress(context, `logging in to ${at.url}`, async () => {
     const token = await logIn(at, user, password)
     if (session) return { user, token }

@@ -79,7 +79,10 @@ export function AccessTokens() {
           onClose={() => setRevoked(undefined)}
           onConfirm={() => revoke(revoked)}
         >
-          <p>Scripts that use this token are refused from now on.</p>
+          <p>
+            Scripts that use this token are refused from now on, and sessions that began with it
+            end.
+          </p>
         </ConfirmDialog>
       )}
     </Card>
@@ -126,7 +129,10 @@ function AddTokenDialog({ onClose }: { readonly onClose: () => void }) {
             : undefined
       }
     >
-      <p>The token has your rights until it is revoked.</p>
+      <p>
+        The token has your rights until it is revoked. Programs accept it wherever they ask for your
+        password.
+      </p>
       <TextField
         label="Name"
         placeholder="nightly-backup"

@@ -1,0 +1,37 @@
+import type { OrgId, UserId } from '@skerry/vm'
+import type { Generated } from 'kysely'
+
+import type { Role } from '../domain/roles.ts'
+import type { MaybeTime, Time } from './column-types.ts'
+
+// The tables of users and of what proves them, column by column; the migrations document them.
+
+export interface AccountTables {
+  account: {
+    org: OrgId
+    id: Generated<UserId>
+    name: string
+    role: Role
+    password: string
+    disabled: Generated<boolean>
+  }
+  session: {
+    token_hash: Buffer
+    org: OrgId
+    account: UserId
+    began_at: Time
+    seen_at: Time
+    access_token: string | null
+  }
+  login_failure: { key: Buffer; failures: number; last_at: Time; until: Time }
+  access_token: {
+    org: OrgId
+    id: Generated<string>
+    account: UserId
+    name: string
+    token_hash: Buffer
+    made_at: Time
+    used_at: MaybeTime
+    expires_at: MaybeTime
+  }
+}
