@@ -1,7 +1,7 @@
 // Goal: guests of an organisation on two hosts are in one network, with addresses that the cloud chose; no packet of another organisation
 // arrives there, with the same range; the world reaches what is published and nothing else; and no failure of the control plane is
-// noticed. Method: a lab of three hosts with Open vSwitch and a network outside of the cloud, a cloud with a network server, and guests that
-// boot.
+// noticed. Method: a lab of three hosts with Open vSwitch and a network outside of the cloud, a cloud with a network server, guests that
+// boot, and Chromium.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -21,8 +21,10 @@ import {
 import { attribute, childrenByLocalName, text } from '@skerry/xml'
 
 import { CloudClient, taskOf } from '../../apps/cloud/test/cloud-client.ts'
+import { startBrowser } from '../web/browser.ts'
 import { probe, spoofOf, type Plugged } from './link-probes.ts'
 import { controlPlaneOf, type ControlPlane } from './network/control-plane.ts'
+import { EdgePages } from './network/edge-pages.ts'
 import {
   addWorld,
   configureServices,
@@ -33,7 +35,9 @@ import { beginConnection, beginPings, framesOf, GUEST_MS, inside } from './netwo
 import { askAsHost, askSouthbound, forbidden } from './network/overlay-attack.ts'
 
 const skip =
-  reasonToSkip('host', 'network', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
+  reasonToSkip('host', 'network', 'small', 'cloud', 'browser') ??
+  (await reasonWithoutTemporal()) ??
+  false
 /** The largest packet of a guest where hosts have 1,500 bytes. */
 const MTU = 1_442
 /** The router of the world. */
@@ -293,6 +297,53 @@ suite('networks across hosts', { skip }, () => {
       async () => (await page(edge.address, 8080)) === 'guest-1',
       GUEST_MS,
     )
+  })
+
+  test('by the web UI a port is published, dropped and open again, and a lost update is shown in words', async () => {
+    const [, two] = blue
+    const [tenant] = lab.cloud?.tenants ?? []
+    assert.ok(lab.cloud && tenant)
+    const { url } = lab.cloud
+    const { org, password } = tenant
+    const edge = await ownEdgeGateway(olga)
+    await using browser = await startBrowser({ url, password, isUntrusted: true })
+    const gateway = edge.href
+    const pages = await EdgePages.open({ browser, url, user: `olga@${org}`, gateway })
+    await pages.openFromList()
+    await pages.row('Published ports and addresses', /:8080 → .*:80 /).waitFor()
+    await pages.tab('Firewall')
+    await pages.row('Firewall rules', /^1 Allow .*:8080 /).waitFor()
+    await pages.tab('External addresses')
+    await pages.row('External addresses', / in a rule /).waitFor()
+    await pages.takeAndRelease()
+
+    await pages.publish(two.domain.slice(-36), 8090, 81)
+    const port = { outside: `${edge.address}:8090`, inside: `${two.address}:81` }
+    await pages.seeReach(port, 'Passes')
+    const isOpen = async () => (await getInWorld(edge.address, 8090, 2)).stdout.trim() === 'guest-1'
+    await until('the port is published', isOpen, GUEST_MS)
+    await pages.drop(edge.address, 8090)
+    await pages.seeReach(port, 'Dropped')
+    const isDropped = async () => (await getInWorld(edge.address, 8090, 2)).code === 28
+    await until('the port is dropped', isDropped, GUEST_MS)
+    await pages.removeFirstRule()
+    await pages.seeReach(port, 'Passes')
+
+    const published = {
+      external: edge.address,
+      port: 8083,
+      internal: two.address,
+      internalPort: 80,
+    }
+    const allow = [{ address: edge.address, port: 8083 }]
+    await pages.addRouteLate(
+      ['192.168.77.0/24', '198.51.100.9'],
+      () => configureServices(olga, edge, { nat: [published], allow }),
+      new RegExp(`^tcp ${edge.address}:8083 → ${two.address}:80$`),
+    )
+    await pages.ready()
+    await pages.removeRoute('192.168.77.0/24')
+    assert.deepEqual(browser.problems, [])
   })
 
   test('guests notice nothing when all programs of the control plane are killed and started', async () => {

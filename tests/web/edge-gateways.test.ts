@@ -30,7 +30,7 @@ test('a port of a VM is published: forward and firewall rule in one change, and 
   await page.getByRole('menuitem', { name: 'Publish a port…' }).click()
   const dialog = page.getByRole('dialog')
   // Shown once the edge gateway is loaded: the dialog grows.
-  await dialog.getByText('curl -X POST').waitFor()
+  await dialog.getByText(/skerry publish/).waitFor()
   await dialog.getByLabel('Port outside').fill('8080')
   await dialog.getByLabel('Port of the VM').fill('80')
   const sent = page.waitForRequest((request) => request.url().endsWith('configureServices'))
@@ -51,7 +51,7 @@ test('a published port is unpublished: forward and firewall rule in one change',
   await page.getByRole('button', { name: 'Actions of card 0' }).click()
   await page.getByRole('menuitem', { name: 'Publish a port…' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('curl -X POST').waitFor()
+  await dialog.getByText(/skerry publish/).waitFor()
   await dialog.getByLabel('Port outside').fill('9090')
   await dialog.getByRole('button', { name: 'Publish' }).click()
   await page.getByRole('button', { name: 'Done' }).click()

@@ -5,17 +5,24 @@ import { test } from 'node:test'
 import type { EdgeGatewayDocument, EdgeServicesDocument } from '../src/api/edge-documents.ts'
 import {
   addRoute,
-  differenceOf,
   firewallRulesOf,
+  linesOfServices,
   moveFirewall,
   natRulesOf,
   publishPort,
   removeNat,
   switchFirewall,
   unpublishPort,
-} from '../src/model/edge-gateway.ts'
-import { planReach } from '../src/model/reach-layout.ts'
-import { reachGatewayOf, reachRows, type ReachFacts } from '../src/model/reach.ts'
+} from '../src/model/networks/edge-gateway.ts'
+import { differenceOf } from '../src/model/networks/lines-difference.ts'
+import {
+  firewallCommand,
+  natCommand,
+  publishCommand,
+  routeCommand,
+} from '../src/model/networks/network-commands.ts'
+import { planReach } from '../src/model/networks/reach-layout.ts'
+import { reachGatewayOf, reachRows, type ReachFacts } from '../src/model/networks/reach.ts'
 
 const OWN = '203.0.113.10'
 const rule = (id: string, policy: 'allow' | 'drop', ports: string, others: object = {}) => ({
@@ -144,10 +151,60 @@ test('rules are moved, switched and removed by their number, and a rule at the e
   )
 })
 
+test('a change of rules is a command line that does the same', () => {
+  const [allowed, dropped] = firewallRulesOf(services)
+  assert.ok(allowed && dropped)
+  assert.equal(
+    firewallCommand(allowed, 'default', undefined),
+    `skerry firewall allow --protocol tcp --port 443 --to ${OWN} --edge default`,
+  )
+  assert.equal(
+    firewallCommand(dropped, 'default', '1'),
+    'skerry firewall deny --out --protocol tcp --port 25 --from 10.84.0.0/20 --to external --before 1 --edge default',
+  )
+  const [first] = natRulesOf(services)
+  assert.ok(first)
+  assert.equal(
+    natCommand(first, 'till 2'),
+    `skerry nat add forward ${OWN}:443 10.20.0.2:8443 --edge 'till 2'`,
+  )
+  const whole = { originalIp: OWN, translatedIp: '10.20.0.2' }
+  assert.equal(
+    natCommand({ ruleType: 'DNAT', gatewayNatRule: whole }, 'default'),
+    `skerry nat add one-to-one ${OWN} 10.20.0.2 --edge default`,
+  )
+  const leaving = { originalIp: '10.20.0.0/24', translatedIp: OWN }
+  assert.equal(
+    natCommand({ ruleType: 'SNAT', gatewayNatRule: leaving }, 'default'),
+    `skerry nat add snat ${OWN} 10.20.0.0/24 --edge default`,
+  )
+  assert.equal(
+    routeCommand({ network: '10.0.0.0/8', nextHopIp: OWN, name: 'plant' }, 'default'),
+    `skerry route add 10.0.0.0/8 ${OWN} --name plant --edge default`,
+  )
+  const published = {
+    external: OWN,
+    port: 80,
+    internal: '10.20.0.3',
+    internalPort: 80,
+    protocol: 'tcp',
+    description: '',
+  } as const
+  assert.equal(
+    publishCommand('web', published, { card: 0, own: OWN }),
+    'skerry publish web --port 80',
+  )
+  const other = { ...published, internalPort: 8080, protocol: 'udp' } as const
+  assert.equal(
+    publishCommand('web', other, { card: 1, own: '203.0.113.9' }),
+    `skerry publish web --port 80:8080 --protocol udp --address ${OWN} --card 1`,
+  )
+})
+
 test('what someone else changed is listed rule by rule', () => {
   const now = { ...services, ...removeNat('6')(services) }
   const after = { ...now, ...addRoute({ network: '10.0.0.0/8', nextHopIp: OWN })(now) }
-  assert.deepEqual(differenceOf(services, after), {
+  assert.deepEqual(differenceOf(linesOfServices(services), linesOfServices(after)), {
     added: [`10.0.0.0/8 by ${OWN}`],
     removed: [`tcp ${OWN}:22 → 10.20.0.2:8443`],
   })

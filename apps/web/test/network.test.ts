@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { CARDS_MAX, whyNotCard, withCard, withConnected, withoutCard } from '../src/model/cards.ts'
+import {
+  CARDS_MAX,
+  whyNotCard,
+  withCard,
+  withConnected,
+  withoutCard,
+} from '../src/model/networks/cards.ts'
 import {
   countAddresses,
   rangeText,
@@ -10,7 +16,7 @@ import {
   whyNotScope,
   writtenScope,
   type WrittenScope,
-} from '../src/model/network.ts'
+} from '../src/model/networks/network.ts'
 
 const written: WrittenScope = { range: '192.168.10.0/24', gateway: '', pool: '', dns: '' }
 

@@ -1,13 +1,13 @@
 // The vocabulary that pages share: states, actions, operations, events. Another language is another file of this type.
 import type { ActionName } from '../model/actions.ts'
-import type { ModeOfCard } from '../model/cards.ts'
 import type { CellState } from '../model/cell.ts'
-import type { NatKind } from '../model/edge-gateway.ts'
 import type { BulkOutcome } from '../model/machine/bulk-outcomes.ts'
-import type { NetworkKind } from '../model/network.ts'
+import type { ModeOfCard } from '../model/networks/cards.ts'
+import type { NatKind } from '../model/networks/edge-gateway.ts'
+import type { NetworkKind } from '../model/networks/network.ts'
+import type { Passage } from '../model/networks/reach.ts'
 import type { DisplayedPower } from '../model/power.ts'
 import type { QuotaRow } from '../model/quota.ts'
-import type { Passage } from '../model/reach.ts'
 import type { ShownTaskState } from '../model/task.ts'
 import { plural } from './format.ts'
 

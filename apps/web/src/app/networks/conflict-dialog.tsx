@@ -1,17 +1,24 @@
-import type { EdgeGatewayDocument } from '../../api/edge-documents.ts'
 import { FormDialog } from '../../components/dialog.tsx'
-import type { ServicesConflict, WantedChange } from '../../data/use-services-change.ts'
+import type {
+  VersionConflict,
+  VersionedDocument,
+  WantedChange,
+} from '../../data/networks/use-versioned-change.ts'
 
 import page from '../../styles/page.module.css'
 
-interface ConflictDialogProps {
-  readonly conflict: ServicesConflict
-  readonly onSend: (gateway: EdgeGatewayDocument, wanted: WantedChange) => void
+interface ConflictDialogProps<Doc extends VersionedDocument, Change> {
+  readonly conflict: VersionConflict<Doc, Change>
+  readonly onSend: (document: Doc, wanted: WantedChange<Change>) => void
   readonly onClose: () => void
 }
 
-/** Somebody else changed the edge gateway first: what they changed, and the same change again. */
-export function ConflictDialog({ conflict, onSend, onClose }: ConflictDialogProps) {
+/** Somebody else made a change first: what they changed, and the same change again. */
+export function ConflictDialog<Doc extends VersionedDocument, Change>({
+  conflict,
+  onSend,
+  onClose,
+}: ConflictDialogProps<Doc, Change>) {
   const { now, wanted, difference } = conflict
   const isSame = difference.added.length === 0 && difference.removed.length === 0
   return (

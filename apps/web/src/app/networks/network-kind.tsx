@@ -1,5 +1,5 @@
 import { Icon, type IconName } from '../../components/icon.tsx'
-import type { NetworkKind } from '../../model/network.ts'
+import type { NetworkKind } from '../../model/networks/network.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'

@@ -10,7 +10,7 @@ import { Table, type PageTableColumn } from '../../components/table.tsx'
 import { useSession } from '../../data/session.ts'
 import { useChange } from '../../data/use-change.ts'
 import { useDocument } from '../../data/use-documents.ts'
-import { ownAddressOf } from '../../model/edge-gateway.ts'
+import { ownAddressOf } from '../../model/networks/edge-gateway.ts'
 import { en } from '../../text/en.ts'
 import type { GatewayTabProps } from './gateway-tab.ts'
 

@@ -1,16 +1,21 @@
 import { useState } from 'react'
 
 import type { FirewallRuleDocument } from '../../api/edge-documents.ts'
+import { CommandChoice } from '../../components/command-line.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
-import type { WantedChange } from '../../data/use-services-change.ts'
+import { servicesCurl } from '../../data/networks/use-services-change.ts'
 import {
   addFirewall,
+  firewallRulesOf,
   firewallText,
   isPortRange,
+  servicesOf,
   type FirewallProtocolName,
-} from '../../model/edge-gateway.ts'
+} from '../../model/networks/edge-gateway.ts'
+import { firewallCommand } from '../../model/networks/network-commands.ts'
 import { en } from '../../text/en.ts'
+import type { RuleDialogProps } from './gateway-tab.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -56,18 +61,12 @@ const ruleOf = (form: FirewallForm): FirewallRuleDocument => ({
   direction: form.direction,
 })
 
-interface FirewallDialogProps {
-  /** Why rules cannot be changed now, such as a change that is being sent. */
-  readonly unavailable: string | undefined
-  readonly onChange: (wanted: WantedChange) => void
-  readonly onClose: () => void
-}
-
-export function FirewallDialog({ unavailable, onChange, onClose }: FirewallDialogProps) {
+export function FirewallDialog({ gateway, unavailable, onChange, onClose }: RuleDialogProps) {
   const [form, setForm] = useState(initial)
   const change = (part: Partial<FirewallForm>): void => setForm({ ...form, ...part })
+  const rule = ruleOf(form)
+  const reason = whyNot(form)
   const submit = (): void => {
-    const rule = ruleOf(form)
     onChange({ change: addFirewall(rule), what: `Adding ${firewallText(rule)}`, onDone: onClose })
   }
   return (
@@ -76,7 +75,7 @@ export function FirewallDialog({ unavailable, onChange, onClose }: FirewallDialo
       onClose={onClose}
       onSubmit={submit}
       action="Add rule"
-      unavailable={unavailable ?? whyNot(form)}
+      unavailable={unavailable ?? reason}
     >
       <div className={page['pair']}>
         <SelectField
@@ -133,6 +132,12 @@ export function FirewallDialog({ unavailable, onChange, onClose }: FirewallDialo
         hint="The new rule is the first. Move it down to let others decide before it."
         onChange={(event) => change({ description: event.target.value })}
       />
+      {reason === undefined && (
+        <CommandChoice
+          skerry={firewallCommand(rule, gateway.name, firewallRulesOf(servicesOf(gateway))[0]?.id)}
+          curl={servicesCurl(gateway, addFirewall(rule))}
+        />
+      )}
     </FormDialog>
   )
 }

@@ -17,7 +17,7 @@ import {
   servicesOf,
   setDefaultAction,
   switchFirewall,
-} from '../../model/edge-gateway.ts'
+} from '../../model/networks/edge-gateway.ts'
 import { en } from '../../text/en.ts'
 import { FirewallDialog } from './firewall-dialog.tsx'
 import type { GatewayTabProps } from './gateway-tab.ts'
@@ -95,6 +95,7 @@ export function FirewallTab({ gateway, unavailable, onChange }: GatewayTabProps)
       </div>
       {isAdding && (
         <FirewallDialog
+          gateway={gateway}
           unavailable={unavailable}
           onChange={onChange}
           onClose={() => setAdding(false)}
@@ -200,6 +201,12 @@ const columns: readonly PageTableColumn<NumberedRule>[] = [
     key: 'description',
     title: 'Description',
     cell: ({ rule }) => <span className={page['soft']}>{rule.description}</span>,
+  },
+  {
+    key: 'id',
+    title: 'ID',
+    width: '5rem',
+    cell: ({ rule }) => <span className={`${page['mono']} ${page['soft']}`}>{rule.id}</span>,
   },
   {
     key: 'state',

@@ -2,9 +2,10 @@ import { isAddress } from '@skerry/vm/ipv4'
 import { useState } from 'react'
 
 import type { EdgeGatewayDocument, NatRuleDocument } from '../../api/edge-documents.ts'
+import { CommandChoice } from '../../components/command-line.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
-import type { WantedChange } from '../../data/use-services-change.ts'
+import { servicesCurl } from '../../data/networks/use-services-change.ts'
 import {
   addNat,
   forwardRule,
@@ -13,9 +14,11 @@ import {
   ownAddressOf,
   takenAddressesOf,
   type NatKind,
-} from '../../model/edge-gateway.ts'
-import { isRange } from '../../model/network.ts'
+} from '../../model/networks/edge-gateway.ts'
+import { natCommand } from '../../model/networks/network-commands.ts'
+import { isRange } from '../../model/networks/network.ts'
 import { en } from '../../text/en.ts'
+import type { RuleDialogProps } from './gateway-tab.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -69,15 +72,7 @@ function ruleOf(form: NatForm): NatRuleDocument {
   }
 }
 
-interface NatDialogProps {
-  readonly gateway: EdgeGatewayDocument
-  /** Why rules cannot be changed now, such as a change that is being sent. */
-  readonly unavailable: string | undefined
-  readonly onChange: (wanted: WantedChange) => void
-  readonly onClose: () => void
-}
-
-export function NatDialog({ gateway, unavailable, onChange, onClose }: NatDialogProps) {
+export function NatDialog({ gateway, unavailable, onChange, onClose }: RuleDialogProps) {
   const [form, setForm] = useState<NatForm>({
     kind: 'forward',
     external: ownAddressOf(gateway),
@@ -88,8 +83,9 @@ export function NatDialog({ gateway, unavailable, onChange, onClose }: NatDialog
     description: '',
   })
   const change = (part: Partial<NatForm>): void => setForm({ ...form, ...part })
+  const rule = ruleOf(form)
+  const reason = whyNot(form)
   const submit = (): void => {
-    const rule = ruleOf(form)
     onChange({ change: addNat(rule), what: `Adding ${natText(rule)}`, onDone: onClose })
   }
   return (
@@ -98,7 +94,7 @@ export function NatDialog({ gateway, unavailable, onChange, onClose }: NatDialog
       onClose={onClose}
       onSubmit={submit}
       action="Add rule"
-      unavailable={unavailable ?? whyNot(form)}
+      unavailable={unavailable ?? reason}
     >
       <SelectField
         label="Kind"
@@ -130,6 +126,12 @@ export function NatDialog({ gateway, unavailable, onChange, onClose }: NatDialog
         value={form.description}
         onChange={(event) => change({ description: event.target.value })}
       />
+      {reason === undefined && (
+        <CommandChoice
+          skerry={natCommand(rule, gateway.name)}
+          curl={servicesCurl(gateway, addNat(rule))}
+        />
+      )}
     </FormDialog>
   )
 }

@@ -15,7 +15,7 @@ import {
   servicesOf,
   switchNat,
   unpublishPort,
-} from '../../model/edge-gateway.ts'
+} from '../../model/networks/edge-gateway.ts'
 import { en } from '../../text/en.ts'
 import type { GatewayTabProps } from './gateway-tab.ts'
 import { NatDialog } from './nat-dialog.tsx'
@@ -126,6 +126,12 @@ const columns: readonly PageTableColumn<NatRuleDocument>[] = [
     key: 'description',
     title: 'Description',
     cell: ({ description }) => <span className={page['soft']}>{description}</span>,
+  },
+  {
+    key: 'id',
+    title: 'ID',
+    width: '5rem',
+    cell: ({ id }) => <span className={`${page['mono']} ${page['soft']}`}>{id}</span>,
   },
   {
     key: 'state',

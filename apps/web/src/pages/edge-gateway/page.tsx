@@ -1,17 +1,20 @@
 import type { ReactNode } from 'react'
 import { Link, useParams } from 'react-router'
 
-import { idOf } from '../../api/client.ts'
+import { idOf, pathOf } from '../../api/client.ts'
 import type { EdgeGatewayDocument } from '../../api/edge-documents.ts'
 import { ConflictDialog } from '../../app/networks/conflict-dialog.tsx'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { useSearch } from '../../app/use-search.ts'
+import { Card } from '../../components/card.tsx'
+import { CommandLine } from '../../components/command-line.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { Tabs } from '../../components/tabs.tsx'
+import { configureHref, useServicesChange } from '../../data/networks/use-services-change.ts'
 import { useSession } from '../../data/session.ts'
 import { useDocument } from '../../data/use-documents.ts'
-import { configureHref, useServicesChange } from '../../data/use-services-change.ts'
+import { curlCommand } from '../../model/commands.ts'
 import {
   firewallRulesOf,
   innerInterfacesOf,
@@ -20,7 +23,8 @@ import {
   routesOf,
   servicesOf,
   uplinkOf,
-} from '../../model/edge-gateway.ts'
+} from '../../model/networks/edge-gateway.ts'
+import { gatewayCommands } from '../../model/networks/network-commands.ts'
 import { choiceParam } from '../../model/search-params.ts'
 import { en } from '../../text/en.ts'
 import { AddressesTab } from './addresses-tab.tsx'
@@ -73,7 +77,17 @@ function Gateway({ gateway }: { readonly gateway: EdgeGatewayDocument }) {
           { value: 'routes', text: 'Static routes', count: routesOf(services).length },
         ]}
       >
-        {contents[tab](props)}
+        <div className={page['stack']}>
+          {contents[tab](props)}
+          <Card title="On a terminal">
+            <div className={page['stack']}>
+              {gatewayCommands[tab](gateway.name).map((line) => (
+                <CommandLine key={line} text={line} />
+              ))}
+              <CommandLine text={curlCommand('GET', pathOf(gateway.href))} />
+            </div>
+          </Card>
+        </div>
       </Tabs>
       {conflict && <ConflictDialog conflict={conflict} onSend={send} onClose={leave} />}
     </div>

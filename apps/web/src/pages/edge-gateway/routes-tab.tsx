@@ -4,13 +4,15 @@ import { useState } from 'react'
 import type { StaticRouteDocument } from '../../api/edge-documents.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
+import { CommandChoice } from '../../components/command-line.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
-import type { WantedChange } from '../../data/use-services-change.ts'
-import { addRoute, removeRoute, routesOf, servicesOf } from '../../model/edge-gateway.ts'
-import { isRange } from '../../model/network.ts'
-import type { GatewayTabProps } from './gateway-tab.ts'
+import { servicesCurl } from '../../data/networks/use-services-change.ts'
+import { addRoute, removeRoute, routesOf, servicesOf } from '../../model/networks/edge-gateway.ts'
+import { routeCommand } from '../../model/networks/network-commands.ts'
+import { isRange } from '../../model/networks/network.ts'
+import type { GatewayTabProps, RuleDialogProps } from './gateway-tab.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -57,6 +59,7 @@ export function RoutesTab({ gateway, unavailable, onChange }: GatewayTabProps) {
       />
       {isAdding && (
         <RouteDialog
+          gateway={gateway}
           unavailable={unavailable}
           onChange={onChange}
           onClose={() => setAdding(false)}
@@ -86,14 +89,7 @@ const columns: readonly PageTableColumn<StaticRouteDocument>[] = [
   },
 ]
 
-interface RouteDialogProps {
-  /** Why routes cannot be changed now, such as a change that is being sent. */
-  readonly unavailable: string | undefined
-  readonly onChange: (wanted: WantedChange) => void
-  readonly onClose: () => void
-}
-
-function RouteDialog({ unavailable, onChange, onClose }: RouteDialogProps) {
+function RouteDialog({ gateway, unavailable, onChange, onClose }: RuleDialogProps) {
   const [network, setNetwork] = useState('')
   const [nextHopIp, setNextHopIp] = useState('')
   const [name, setName] = useState('')
@@ -102,9 +98,10 @@ function RouteDialog({ unavailable, onChange, onClose }: RouteDialogProps) {
       ? undefined
       : 'the router must be an address'
     : 'the network must be written like 192.168.0.0/16'
+  const route = { network, nextHopIp, ...(name !== '' && { name }) }
   const submit = (): void =>
     onChange({
-      change: addRoute({ network, nextHopIp, ...(name !== '' && { name }) }),
+      change: addRoute(route),
       what: `Adding the route to ${network}`,
       onDone: onClose,
     })
@@ -130,6 +127,12 @@ function RouteDialog({ unavailable, onChange, onClose }: RouteDialogProps) {
         onChange={(event) => setNextHopIp(event.target.value.trim())}
       />
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      {reason === undefined && (
+        <CommandChoice
+          skerry={routeCommand(route, gateway.name)}
+          curl={servicesCurl(gateway, addRoute(route))}
+        />
+      )}
     </FormDialog>
   )
 }

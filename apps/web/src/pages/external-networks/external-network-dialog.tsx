@@ -13,7 +13,7 @@ import {
   scopeOf,
   whyNotExternalScope,
   writtenScope,
-} from '../../model/network.ts'
+} from '../../model/networks/network.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'

@@ -4,7 +4,7 @@ import type { NetworkDocument } from '../../api/network-documents.ts'
 import { FormDialog } from '../../components/dialog.tsx'
 import { CheckField, TextArea, TextField } from '../../components/field.tsx'
 import { useChange } from '../../data/use-change.ts'
-import { NETWORK_NAME, scopeOf, whyNotScope, writtenScope } from '../../model/network.ts'
+import { NETWORK_NAME, scopeOf, whyNotScope, writtenScope } from '../../model/networks/network.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'

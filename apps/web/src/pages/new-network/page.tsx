@@ -21,7 +21,7 @@ import {
   scopeOf,
   whyNotScope,
   type WrittenScope,
-} from '../../model/network.ts'
+} from '../../model/networks/network.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'

@@ -1,6 +1,6 @@
 import { Button } from '../../components/button.tsx'
 import { SelectField } from '../../components/field.tsx'
-import { CARDS_MAX } from '../../model/cards.ts'
+import { CARDS_MAX } from '../../model/networks/cards.ts'
 
 import page from '../../styles/page.module.css'
 

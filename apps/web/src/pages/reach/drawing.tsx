@@ -1,6 +1,6 @@
-import { planReach, type ReachBox, type ReachLine } from '../../model/reach-layout.ts'
+import { planReach, type ReachBox, type ReachLine } from '../../model/networks/reach-layout.ts'
 // The drawing of who reaches whom. Screen readers have the table beside it instead.
-import type { ReachFacts } from '../../model/reach.ts'
+import type { ReachFacts } from '../../model/networks/reach.ts'
 import { en } from '../../text/en.ts'
 
 import style from './drawing.module.css'

@@ -13,8 +13,13 @@ import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
 import { Chips, FilterBar } from '../../components/filter-bar.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
 import { useRecords } from '../../data/use-record-list.ts'
-import { kindOfLink, rangeText } from '../../model/network.ts'
-import { reachGatewayOf, reachRows, type ReachFacts, type ReachRow } from '../../model/reach.ts'
+import { kindOfLink, rangeText } from '../../model/networks/network.ts'
+import {
+  reachGatewayOf,
+  reachRows,
+  type ReachFacts,
+  type ReachRow,
+} from '../../model/networks/reach.ts'
 import { textParam } from '../../model/search-params.ts'
 import { en } from '../../text/en.ts'
 import { ReachDrawing } from './drawing.tsx'

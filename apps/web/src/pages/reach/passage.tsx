@@ -1,5 +1,5 @@
 import { Icon, type IconName } from '../../components/icon.tsx'
-import type { Passage } from '../../model/reach.ts'
+import type { Passage } from '../../model/networks/reach.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'

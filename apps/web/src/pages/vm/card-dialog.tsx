@@ -3,7 +3,12 @@ import { useState } from 'react'
 import type { ConnectionDocument } from '../../api/documents.ts'
 import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
-import { allocationModes, whyNotCard, writtenCard, type WrittenCard } from '../../model/cards.ts'
+import {
+  allocationModes,
+  whyNotCard,
+  writtenCard,
+  type WrittenCard,
+} from '../../model/networks/cards.ts'
 import { en } from '../../text/en.ts'
 
 interface CardDialogProps {

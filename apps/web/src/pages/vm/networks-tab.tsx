@@ -12,7 +12,8 @@ import { Table, type PageTableColumn } from '../../components/table.tsx'
 import { useSession } from '../../data/session.ts'
 import { useChange } from '../../data/use-change.ts'
 import { useRecords } from '../../data/use-record-list.ts'
-import { CARDS_MAX, withCard, withConnected, withoutCard } from '../../model/cards.ts'
+import { CARDS_MAX, withCard, withConnected, withoutCard } from '../../model/networks/cards.ts'
+import { kindOfLink } from '../../model/networks/network.ts'
 import type { VmDetails } from '../../model/vm.ts'
 import { CardDialog } from './card-dialog.tsx'
 import { PublishDialog } from './publish-dialog.tsx'
@@ -132,6 +133,7 @@ export function NetworksTab({ vm }: { readonly vm: VmDetails }) {
 }
 
 interface PublishableCard {
+  readonly card: number
   readonly address: string
   readonly gatewayHref: string
 }
@@ -146,13 +148,17 @@ function useGatewayOf(): ((network: string) => string | undefined) | undefined {
   return (name) => {
     const network = networks.data?.records.find((each) => each.name === name)
     return gateways.data?.records.find(
-      (gateway) => gateway.name === network?.connectedTo && gateway.vdcName === network.vdcName,
+      (gateway) =>
+        network &&
+        kindOfLink(network.linkType) === 'routed' &&
+        gateway.name === network.connectedTo &&
+        gateway.vdcName === network.vdcName,
     )?.href
   }
 }
 
 function publishItem(
-  { ipAddress }: ConnectionDocument,
+  { ipAddress, networkConnectionIndex: card }: ConnectionDocument,
   gatewayHref: string | undefined,
   isReading: boolean,
   onPublish: (card: PublishableCard) => void,
@@ -168,7 +174,7 @@ function publishItem(
     text: 'Publish a port…',
     icon: 'out',
     unavailable,
-    onSelect: () => onPublish({ address: ipAddress ?? '', gatewayHref: gatewayHref ?? '' }),
+    onSelect: () => onPublish({ card, address: ipAddress ?? '', gatewayHref: gatewayHref ?? '' }),
   }
 }
 

@@ -1,30 +1,35 @@
 import { useState } from 'react'
 
-import { pathOf } from '../../api/client.ts'
 import type { EdgeGatewayDocument } from '../../api/edge-documents.ts'
 import { ConflictDialog } from '../../app/networks/conflict-dialog.tsx'
 import { Button } from '../../components/button.tsx'
-import { CommandLine } from '../../components/command-line.tsx'
+import { CommandChoice, CommandLine } from '../../components/command-line.tsx'
 import { Dialog, FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
+import {
+  configureHref,
+  servicesCurl,
+  useServicesChange,
+} from '../../data/networks/use-services-change.ts'
 import { useSession } from '../../data/session.ts'
 import { useDocument } from '../../data/use-documents.ts'
-import { configureHref, servicesBody, useServicesChange } from '../../data/use-services-change.ts'
-import { curlCommand } from '../../model/commands.ts'
 import {
   isPort,
   ownAddressOf,
   publishPort,
   takenAddressesOf,
   type PortToPublish,
-} from '../../model/edge-gateway.ts'
+} from '../../model/networks/edge-gateway.ts'
+import { publishCommand } from '../../model/networks/network-commands.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'
 
 interface PublishDialogProps {
   readonly vmName: string
-  /** The address of the card. */
+  /** The number of the card. */
+  readonly card: number
+  /** Its address. */
   readonly address: string
   /** The edge gateway of its network. */
   readonly gatewayHref: string
@@ -32,7 +37,7 @@ interface PublishDialogProps {
 }
 
 /** Forwards a port of the edge gateway to the VM and opens the firewall for it, in one change. */
-export function PublishDialog({ vmName, address, gatewayHref, onClose }: PublishDialogProps) {
+export function PublishDialog({ vmName, card, address, gatewayHref, onClose }: PublishDialogProps) {
   const { data: gateway } = useDocument<EdgeGatewayDocument>(gatewayHref)
   const [port, setPort] = useState('443')
   const [internalPort, setInternalPort] = useState('')
@@ -112,12 +117,9 @@ export function PublishDialog({ vmName, address, gatewayHref, onClose }: Publish
         onChange={(value) => setProtocol(value === 'udp' ? 'udp' : 'tcp')}
       />
       {gateway && arePorts && (
-        <CommandLine
-          text={curlCommand(
-            'POST',
-            pathOf(configureHref(gateway) ?? gateway.href),
-            servicesBody(gateway, publishPort(wanted)),
-          )}
+        <CommandChoice
+          skerry={publishCommand(vmName, wanted, { card, own: ownAddressOf(gateway) })}
+          curl={servicesCurl(gateway, publishPort(wanted))}
         />
       )}
     </FormDialog>

@@ -1,11 +1,11 @@
 // Who reaches whom: what the documents of networks and edge gateways say together.
-import { isAddress } from '@skerry/vm/ipv4'
-import { blocksOverlap, isWithin, readBlock } from '@skerry/vm/ipv4'
+import { blocksOverlap, isAddress, isWithin, readBlock } from '@skerry/vm/ipv4'
 
-import type { EdgeGatewayDocument, FirewallRuleDocument } from '../api/edge-documents.ts'
+import type { EdgeGatewayDocument, FirewallRuleDocument } from '../../api/edge-documents.ts'
 import {
   firewallRulesOf,
   innerInterfacesOf,
+  isAnyText,
   isRuleOn,
   natKindOf,
   natRulesOf,
@@ -79,9 +79,6 @@ function contains(side: string, address: string, isInside: boolean): boolean {
   if (isAddress(side)) return side === address
   return isRange(side) && isWithin(address, readBlock(side))
 }
-
-const isAnyText = (text: string | undefined): boolean =>
-  text === undefined || /^(?:any|-1|)$/i.test(text)
 
 function matches(rule: FirewallRuleDocument, packet: Incoming): 'whole' | 'part' | 'no' {
   const { destinationIp, destinationPortRange, protocols, sourceIp } = rule

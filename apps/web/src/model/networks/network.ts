@@ -12,7 +12,11 @@ import {
   readBlock,
 } from '@skerry/vm/ipv4'
 
-import type { AddressRangeDocument, FenceMode, IpScopeDocument } from '../api/network-documents.ts'
+import type {
+  AddressRangeDocument,
+  FenceMode,
+  IpScopeDocument,
+} from '../../api/network-documents.ts'
 
 export type NetworkKind = 'direct' | 'routed' | 'isolated'
 

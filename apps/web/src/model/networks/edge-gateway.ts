@@ -7,7 +7,7 @@ import type {
   GatewayInterfaceDocument,
   NatRuleDocument,
   StaticRouteDocument,
-} from '../api/edge-documents.ts'
+} from '../../api/edge-documents.ts'
 
 export type ServicesChange = (services: EdgeServicesDocument) => EdgeServicesDocument
 
@@ -47,11 +47,12 @@ export const takenAddressesOf = (gateway: EdgeGatewayDocument): readonly string[
 
 export type NatKind = 'forward' | 'oneToOne' | 'source'
 
-const isAny = (port: string | undefined): boolean =>
-  port === undefined || /^(?:any|-1|)$/i.test(port)
+/** Whether a port or an address of a rule means all of them. */
+export const isAnyText = (text: string | undefined): boolean =>
+  text === undefined || /^(?:any|-1|)$/i.test(text)
 
 export const natKindOf = ({ ruleType, gatewayNatRule }: NatRuleDocument): NatKind =>
-  ruleType === 'SNAT' ? 'source' : isAny(gatewayNatRule.originalPort) ? 'oneToOne' : 'forward'
+  ruleType === 'SNAT' ? 'source' : isAnyText(gatewayNatRule.originalPort) ? 'oneToOne' : 'forward'
 
 export const isRuleOn = ({ isEnabled = true }: { readonly isEnabled?: boolean }): boolean =>
   isEnabled
@@ -74,7 +75,7 @@ export const protocolsText = ({ protocols }: FirewallRuleDocument): string =>
   protocolNames.filter((name) => protocols[name]).join(', ')
 
 const withPorts = (address: string, ports: string | undefined): string =>
-  isAny(ports) ? address.toLowerCase() : `${address.toLowerCase()} port ${ports}`
+  isAnyText(ports) ? address.toLowerCase() : `${address.toLowerCase()} port ${ports}`
 
 /** allow in tcp: any → 203.0.113.7 port 443 */
 export const firewallText = (rule: FirewallRuleDocument): string =>
@@ -251,7 +252,7 @@ export const unpublishPort =
   }
 
 /** What the services contain, a line each. */
-const linesOf = (services: EdgeServicesDocument): readonly string[] => [
+export const linesOfServices = (services: EdgeServicesDocument): readonly string[] => [
   ...natRulesOf(services).map((rule) => `${natText(rule)}${isRuleOn(rule) ? '' : ' (disabled)'}`),
   ...firewallRulesOf(services).map(
     (rule) => `${firewallText(rule)}${isRuleOn(rule) ? '' : ' (disabled)'}`,
@@ -259,23 +260,6 @@ const linesOf = (services: EdgeServicesDocument): readonly string[] => [
   ...routesOf(services).map(routeText),
   `otherwise ${services.firewallService?.defaultAction ?? 'drop'}`,
 ]
-
-export interface ServicesDifference {
-  readonly added: readonly string[]
-  readonly removed: readonly string[]
-}
-
-/** What somebody else changed. */
-export function differenceOf(
-  before: EdgeServicesDocument,
-  after: EdgeServicesDocument,
-): ServicesDifference {
-  const [old, now] = [linesOf(before), linesOf(after)]
-  return {
-    added: now.filter((line) => !old.includes(line)),
-    removed: old.filter((line) => !now.includes(line)),
-  }
-}
 
 const PORT = /^[1-9]\d{0,4}$/
 export const isPort = (text: string): boolean => PORT.test(text) && Number(text) <= 65_535

@@ -1,7 +1,7 @@
 // The network cards of a VM, and the section that is sent when one of them changes.
 import { isAddress } from '@skerry/vm/ipv4'
 
-import type { ConnectionDocument } from '../api/documents.ts'
+import type { ConnectionDocument } from '../../api/documents.ts'
 
 export const allocationModes = ['POOL', 'DHCP', 'MANUAL', 'NONE'] as const
 export type ModeOfCard = (typeof allocationModes)[number]
