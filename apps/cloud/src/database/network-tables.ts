@@ -133,6 +133,7 @@ export interface NetworkTables {
     org: OrgId
     edge_gateway: string
     purpose: 'gateway' | 'tenant'
+    metered_since: Time
   }
 }
 

@@ -18,10 +18,11 @@ import type { AccountTables } from './account-tables.ts'
 import type { Big, MaybeTime, Time } from './column-types.ts'
 import type { NetworkOfHost, NetworkOfTask, NetworkTables } from './network-tables.ts'
 import type { RequestKeyTable } from './request-key-table.ts'
+import type { UsageTables } from './usage-tables.ts'
 
 // The tables of migrations/, column by column; the migrations document them.
 
-export interface CloudTables extends NetworkTables, AccountTables {
+export interface CloudTables extends NetworkTables, AccountTables, UsageTables {
   cloud: {
     single: Generated<boolean>
     id: Generated<string>
@@ -159,6 +160,7 @@ export interface CloudTables extends NetworkTables, AccountTables {
     cpus: number
     memory_mib: number
     disk_mib: number
+    metered_since: Time
   }
   host: HostTable
   invitation: {
@@ -251,6 +253,7 @@ interface VmTable {
   cpus: number
   memory_mib: number
   disk_mib: number
+  metered_since: Time
   created_at: Time
   closed: Generated<boolean>
   deleted_at: MaybeTime

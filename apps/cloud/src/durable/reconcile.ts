@@ -35,6 +35,11 @@ export async function reconcileLeases(): Promise<void> {
   await passes.reconcileLeases()
 }
 
+/** Sums up what organisations used in the hours that are over. */
+export async function foldUsage(): Promise<void> {
+  await passes.foldUsage()
+}
+
 /** Deletes expired rows. */
 export async function keepHouse(): Promise<void> {
   await passes.keepHouse()

@@ -1,5 +1,6 @@
 // The workflows that Temporal starts by name. The workflow bundle is built from this file.
 export {
+  foldUsage,
   keepHouse,
   reconcileCounts,
   reconcileEdgeGroups,

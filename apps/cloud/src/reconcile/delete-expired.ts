@@ -10,7 +10,7 @@ const AT_ONCE = 2000
 
 /**
  * When rows expire: an idempotency key after 30 days, a session and an idle upload after a day, a failed login after an
- * hour, and an ended grant after 90 days.
+ * hour, and an ended grant after 90 days. Of usage, hours are kept for three years, and the spans that they were summed up from for 100 days.
  */
 const over = [
   { table: 'request_key', since: 'made_at', age: '30 d' },
@@ -19,6 +19,8 @@ const over = [
   { table: 'login_failure', since: 'last_at', age: '1 h' },
   { table: 'workflow_login', since: 'at', age: '1 h' },
   { table: 'workflow_grant', since: 'ended_at', age: '90 d' },
+  { table: 'usage_span', since: 'ended_at', age: '100 d' },
+  { table: 'usage_hour', since: 'hour', age: '3 years' },
 ] as const
 
 /** Deletes expired rows and returns their number. */

@@ -1,5 +1,6 @@
 import type { Retention } from '../config.ts'
 import type { WorkerContext } from '../context.ts'
+import { foldUsage } from '../metering/fold-usage.ts'
 import { reconcileCounts } from './counts.ts'
 import { deleteExpired } from './delete-expired.ts'
 import { reconcileEdgeGroups } from './edge-groups.ts'
@@ -14,6 +15,7 @@ export interface Reconcilers {
   readonly reconcileCounts: () => Promise<number>
   readonly reconcileEdgeGroups: () => Promise<number>
   readonly reconcileLeases: () => Promise<number>
+  readonly foldUsage: () => Promise<number>
   readonly keepHouse: () => Promise<number>
 }
 
@@ -40,6 +42,7 @@ export function reconcilers(
       for (const vm of requested) context.wake(vm)
       return requested.length
     },
+    foldUsage: () => foldUsage(context.db),
     keepHouse: () => deleteExpired(context.db, retention),
   }
 }

@@ -17,6 +17,7 @@ export const schedules: readonly Schedule[] = [
   every('reconcileCounts', 'counts', 10 * 60_000, 5 * 60_000),
   every('reconcileEdgeGroups', 'edge-groups', 30_000, 5 * 60_000),
   every('reconcileLeases', 'leases', 60_000, 5 * 60_000),
+  every('foldUsage', 'usage', 5 * 60_000, 5 * 60_000),
   every('keepHouse', 'house', 60 * 60_000, 60 * 60_000),
 ]
 
