@@ -6,6 +6,7 @@ import { adminHosts } from './admin-routes/hosts.ts'
 import { networks } from './admin-routes/networks.ts'
 import { adminOrgs } from './admin-routes/orgs.ts'
 import { securityGroups } from './admin-routes/security-groups.ts'
+import { orgUsageRoutes } from './admin-routes/usage.ts'
 import { adminUsers } from './admin-routes/users.ts'
 import type { CloudRoute } from './http/route.ts'
 import { accessTokens } from './routes/access-tokens.ts'
@@ -55,6 +56,7 @@ const described: readonly CloudRoute[] = [
   ...schema,
   ...adminOrgs,
   ...adminUsers,
+  ...orgUsageRoutes,
   ...adminHosts,
   ...adminCells,
   ...adminConsoles,

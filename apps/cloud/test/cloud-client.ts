@@ -101,7 +101,7 @@ export class CloudClient {
       type: headers['content-type'],
       text,
     })
-    const isDocument = text !== '' && headers['content-type'] !== 'image/png'
+    const isDocument = text !== '' && !/^(image\/png|text\/csv)/.test(headers['content-type'] ?? '')
     return { status, headers, text, root: isDocument ? readXml(text) : undefined }
   }
 

@@ -157,6 +157,8 @@ export const rows: Readonly<Record<string, Row>> = {
   listTasks: { least: 'console only', ok: 200 },
   readAdmin: { least: 'organisation administrator', ok: 200 },
   addOrg: { least: 'system administrator', ok: 201 },
+  readOrgUsage: { least: 'organisation administrator', ok: 200 },
+  exportOrgUsage: { least: 'organisation administrator', ok: 200 },
   readAdminOrg: { least: 'organisation administrator', ok: 200 },
   changeOrg: { least: 'system administrator', ok: 200, body: () => '<AdminOrg/>' },
   enableOrg: { least: 'system administrator', ok: 204 },

@@ -46,6 +46,11 @@ const hows: Readonly<Record<string, How>> = {
   recompose: { whole: true },
   readEntity: { from: 'POWERED_ON' },
   readUsage: { from: 'POWERED_ON', query: '?step=15&points=2' },
+  readOrgUsage: { query: '?from=2026-01-01&to=2026-01-03' },
+  exportOrgUsage: {
+    query: '?from=2026-01-01&to=2026-01-03',
+    headers: { accept: 'text/csv;version=5.1' },
+  },
   acquireTicket: { from: 'POWERED_ON' },
   acquireMksTicket: { from: 'POWERED_ON' },
   takeScreenshot: { headers: { accept: 'image/*;version=5.1' } },

@@ -1256,6 +1256,15 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly metadata?: CloudDocuments['Metadata']
   }
+  /** What an organisation used, the oldest period first. Values are units times milliseconds, so that no sum is rounded. */
+  readonly OrgUsage: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly by: 'hour' | 'day' | 'month'
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly period: readonly (CloudDocuments['UsagePeriod'])[]
+  }
   readonly OrgVdcNetwork: {
     readonly href?: string
     readonly type?: string
@@ -1901,6 +1910,23 @@ export interface CloudDocuments {
     readonly sha256?: string
     readonly numberOfCpus?: number
     readonly memoryMB?: number
+  }
+  readonly UsagePeriod: {
+    readonly from: string
+    /** Not part of the period. */
+    readonly to: string
+    /** Whether the values do not change any more; if not, they are counted up to now. */
+    readonly complete: boolean
+    readonly vmMilliseconds: number
+    readonly runningVmMilliseconds: number
+    readonly cpuMilliseconds: number
+    readonly runningCpuMilliseconds: number
+    readonly memoryMBMilliseconds: number
+    readonly runningMemoryMBMilliseconds: number
+    /** Disks, snapshots and saved memory of VMs, as quotas count them. */
+    readonly storageMBMilliseconds: number
+    readonly templateMBMilliseconds: number
+    readonly externalAddressMilliseconds: number
   }
   readonly User: {
     readonly href?: string
@@ -2959,6 +2985,12 @@ export interface CloudOperations {
     readonly params: { readonly userToken: string }
     readonly answer: undefined
   }
+  /** What an organisation used between `from` (inclusive) and `to` (exclusive), by `hour`, `day` or `month` of UTC; default: the days of this month. Times are days or whole hours, such as 2026-11-01 or 2026-11-01T12:00:00Z. Values are units times milliseconds, so that no sum is rounded: an hour of a VM with 2 CPUs is 7200000 cpuMilliseconds. What is allotted counts, as in quotas; `running…` is the part of VMs that ran. A period that is not complete is counted up to now. At most 1000 periods; hours are kept for three years. */
+  readonly readOrgUsage: {
+    readonly params: { readonly org: string }
+    readonly query?: { readonly from?: string; readonly to?: string; readonly by?: string }
+    readonly answer: CloudDocuments['OrgUsage']
+  }
   /** Lists the hosts: the machines that run VMs. */
   readonly listHosts: {
     readonly answer: CloudDocuments['Hosts']
@@ -3114,6 +3146,7 @@ export const cloudOperations = {
   listUserTokens: { method: 'GET', path: '/api/admin/user/{account}/tokens' },
   readUserToken: { method: 'GET', path: '/api/admin/token/{userToken}' },
   deleteUserToken: { method: 'DELETE', path: '/api/admin/token/{userToken}' },
+  readOrgUsage: { method: 'GET', path: '/api/admin/org/{org}/usage' },
   listHosts: { method: 'GET', path: '/api/admin/hosts' },
   readHost: { method: 'GET', path: '/api/admin/host/{host}' },
   enableHost: { method: 'POST', path: '/api/admin/host/{host}/action/enable' },

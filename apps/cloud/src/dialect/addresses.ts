@@ -58,6 +58,8 @@ export const at = {
   externalAddress: '/api/admin/edgeGateway/:edgeGateway/externalAddresses/:address',
   externalNetworks: '/api/admin/extension/externalNetworks',
   externalNetwork: '/api/admin/extension/externalnet/:externalNetwork',
+  orgUsage: '/api/admin/org/:org/usage',
+  orgUsageTable: '/api/admin/org/:org/usage.csv',
   securityGroups: '/api/admin/org/:org/securityGroups',
   securityGroup: '/api/admin/securityGroup/:securityGroup',
   adminHosts: '/api/admin/hosts',

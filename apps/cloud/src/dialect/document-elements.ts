@@ -51,6 +51,7 @@ export const documentElements = {
   'admin.org': ['AdminOrg'],
   'admin.vdc': ['AdminVdc'],
   'admin.user': ['User'],
+  'admin.usage': ['OrgUsage'],
   'admin.edgeGateway': ['EdgeGateway'],
   'admin.externalAddresses': ['ExternalAddresses'],
   'admin.externalAddress': ['ExternalAddress'],
@@ -78,6 +79,7 @@ export type AnswerName =
   | 'events'
   | 'schema'
   | 'image/png'
+  | 'text/csv'
   | 'application/json'
 
 /** The documents that an answer names; empty for what is no document. */

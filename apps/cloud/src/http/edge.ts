@@ -104,9 +104,9 @@ const send: Edge<Caller, CloudRoute>['send'] = (
   })
 }
 
-/** Pictures and event streams are the same in every version, and pages ask for them with the Accept header of their browser. */
+/** Pictures, tables and event streams are the same in every version, and pages ask for them with the Accept header of their browser. */
 const isVersionless = ({ answers }: CloudRoute): boolean =>
-  Object.values(answers).some((answer) => answer === 'events' || answer === 'image/png')
+  Object.values(answers).some((answer) => ['events', 'image/png', 'text/csv'].includes(answer))
 
 /** A body in JSON, as the document that its route reads. Only after the caller is authorized: others learn nothing about bodies. */
 function bodyOf({ takes }: CloudRoute, request: FastifyRequest): { readonly body?: string } {

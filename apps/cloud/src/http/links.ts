@@ -41,6 +41,8 @@ export class Hrefs {
   adminOrg = (org: string): string => this.to(fill(at.adminOrg, { org }))
   adminUser = (id: string): string => this.to(fill(at.adminUser, { account: id }))
   adminVdc = (vdc: string): string => this.to(fill(at.adminVdc, { vdc }))
+  orgUsage = (org: string): string => this.to(fill(at.orgUsage, { org }))
+  orgUsageTable = (org: string): string => this.to(fill(at.orgUsageTable, { org }))
   securityGroups = (org: string): string => this.to(fill(at.securityGroups, { org }))
   securityGroup = (id: string): string => this.to(fill(at.securityGroup, { securityGroup: id }))
   adminHost = (host: string): string => this.to(fill(at.adminHost, { host }))

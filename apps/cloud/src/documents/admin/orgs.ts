@@ -84,6 +84,7 @@ export function adminOrg(
       link(disabled ? 'enable' : 'disable', `${href}/action/${disabled ? 'enable' : 'disable'}`),
     link('add', `${href}/users`, { type: media('admin.user') }),
     rules && link('add', `${href}/vdcs`, { type: media('admin.vdc') }),
+    link('down', hrefs.orgUsage(id), { type: media('admin.usage') }),
     link('down', hrefs.securityGroups(id), { type: media('admin.securityGroups') }),
     link('add', hrefs.securityGroups(id), { type: media('admin.securityGroup') }),
     element('FullName', {}, name),
