@@ -2,6 +2,7 @@ import { findCommand, isGroup } from '@skerry/command-line'
 
 import { command, type Command } from './command.ts'
 import { admin } from './commands/admin/admin.ts'
+import { orgUsage } from './commands/administration/org-usage.ts'
 import { administration } from './commands/administration/orgs-and-hosts.ts'
 import { quota } from './commands/administration/quota.ts'
 import { token } from './commands/administration/token.ts'
@@ -149,6 +150,7 @@ export const commands: readonly Command[] = [
   ...user,
   ...token,
   ...quota,
+  orgUsage,
   ...administration,
   ...workflow,
   ...workflowRuns,

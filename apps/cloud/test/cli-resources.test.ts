@@ -213,7 +213,14 @@ test('the shell completes resource names at the position of the cursor', async (
   const users = (await chief('complete', '--', 'user', 'set', 'al')).out
   assert.equal(users, 'alice\n')
   assert.deepEqual(await completed('user', 'set', 'al'), [], 'only administrators see users')
-  assert.deepEqual(await completed('org', ''), ['create', 'disable', 'enable', 'info', 'list'])
+  assert.deepEqual(await completed('org', ''), [
+    'create',
+    'disable',
+    'enable',
+    'info',
+    'list',
+    'usage',
+  ])
 })
 
 test('what a VM used is a table with bars, or the series as JSON', async () => {

@@ -1,4 +1,4 @@
-// Goal: administrators read what their organisation used: by hour, day and month, complete or so far, in XML, JSON and CSV.
+// Goal: administrators read what their organisation used: by hour, day and month, complete or so far, in XML, JSON and CSV, and with skerry.
 // Method: HTTP against the tenant API on a real PostgreSQL, whose clock of metering the test sets.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { attribute, childrenByLocalName, readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
+import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
 import { foldUsage } from '../src/metering/fold-usage.ts'
 import { hoursOf } from '../src/metering/meters.ts'
 import { usageRangeOf } from '../src/metering/usage-range.ts'
@@ -132,6 +133,31 @@ test('the same in XML, and as CSV by the columns of FOCUS', async () => {
     lines[6] ?? '',
     /,"disks, snapshots and saved memory of VMs",21\.000000,GiB-Hours,true$/,
   )
+})
+
+test('skerry org usage prints a table, the periods as JSON, and CSV', async () => {
+  const work = { url: `http://127.0.0.1:${api.port}`, user: 'alice@eng', token: admin }
+  const profiles = keptProfiles({ active: 'work', clouds: { work } })
+  const run = (...words: readonly string[]) =>
+    skerry('http://127.0.0.1:9', ['org', 'usage', ...words], { profiles })
+  const range = ['--from', '2026-02-27', '--to', '2026-03-01']
+  const { code, out, err } = await run(...range)
+  assert.equal(code, 0, err)
+  assert.match(
+    out,
+    /^FROM +VM H +RUNNING VM H +CPU H +MEMORY GIB H +STORAGE GIB H +TEMPLATE GIB H +ADDRESS H\n2026-02-27 +2\.00 +1\.50 +4\.00 +4\.00 +21\.00 +0\.00 +0\.00\n2026-02-28, so far +0\.50 /,
+  )
+  const json = JSON.parse((await run('eng', ...range, '--by', 'month', '--json')).out) as {
+    readonly vmMilliseconds: number
+  }[]
+  assert.deepEqual(
+    json.map(({ vmMilliseconds }) => vmMilliseconds),
+    [2.5 * H],
+  )
+  const csv = await run(...range, '--csv')
+  assert.match(csv.out, /^ChargePeriodStart,.*\r\n2026-02-27T00:00:00\.000Z,/)
+  assert.equal((await run('--csv', '--json')).code, 2)
+  assert.match((await run('--by', 'week')).err, /by must be one of hour, day, month/)
 })
 
 test('what is asked wrongly is refused with the reason', async () => {

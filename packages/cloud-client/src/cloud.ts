@@ -37,6 +37,11 @@ export class Cloud {
     return documentOf(await this.#send('GET', href, signal ? { signal } : {}))
   }
 
+  /** The text at an href that is no document, such as a table in CSV. */
+  async getText(href: string, signal?: AbortSignal): Promise<string> {
+    return (await this.#send('GET', href, signal ? { signal } : {})).text
+  }
+
   /** Sends a change; returns a Task, or the created resource with its Task in it. Undefined for an empty response. */
   async act(
     method: 'POST' | 'PUT' | 'DELETE',

@@ -78,6 +78,20 @@ const wholeTask = object(
   },
 )
 const user = object({ name: text, org: text, role: text, enabled: truth })
+const orgUsage = object({
+  from: text,
+  to: text,
+  complete: truth,
+  vmMilliseconds: number,
+  runningVmMilliseconds: number,
+  cpuMilliseconds: number,
+  runningCpuMilliseconds: number,
+  memoryMBMilliseconds: number,
+  runningMemoryMBMilliseconds: number,
+  storageMBMilliseconds: number,
+  templateMBMilliseconds: number,
+  externalAddressMilliseconds: number,
+})
 const quota = byName(object({ used: orNull(number), most: orNull(number) }))
 const execution = object({ id: text, state: text })
 const schedule = object({ id: text, name: text, state: text })
@@ -303,6 +317,7 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   ...same(['quota info', 'quota set'], quota),
   ...same(['host enable', 'host disable', 'org enable', 'org disable'], done),
   'org create': object({ name: text, href: text }),
+  'org usage': listOf(orgUsage),
   'vdc create': object({ name: text, org: text, href: text }),
   'workflow list': listOf(object({ id: text, name: text, version: text, categoryName: text })),
   'workflow info': object({ id: text, name: text, version: text }),

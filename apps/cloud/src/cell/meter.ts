@@ -4,6 +4,7 @@ import { Conditions, ServerMeter, type Clock, type Condition } from '@skerry/ser
 
 import type { CheckCredentials } from '../auth/credentials.ts'
 import { hostStates, type Figures } from '../database/figures.ts'
+import type { UsageMeans } from '../metering/read-means.ts'
 
 export interface CellFigures {
   readonly conditions: Conditions
@@ -12,6 +13,7 @@ export interface CellFigures {
   /** PEM, by purpose. */
   readonly certificates: () => Readonly<Record<string, string>>
   readonly readFigures: () => Promise<Figures>
+  readonly readUsageMeans: () => Promise<UsageMeans>
   readonly isTemporalReached: () => Promise<boolean>
 }
 
@@ -25,6 +27,7 @@ export class CellMeter {
   readonly #refused
   readonly #delay
   #figures: Figures = { tasks: [], hosts: [] }
+  #usage: UsageMeans = { summedUpSeconds: 0, means: [] }
   /** A cell without Temporal still accepts requests: this does not make it unready. */
   readonly #temporal = new Conditions()
   #feeds: () => number = () => 0
@@ -75,13 +78,18 @@ export class CellMeter {
 
   /** Queries the database and Temporal. */
   look = async (): Promise<void> => {
-    const { conditions, clock, readFigures, isTemporalReached } = this.#measured
-    const [figures, reached] = await Promise.allSettled([readFigures(), isTemporalReached()])
+    const { conditions, clock, readFigures, readUsageMeans, isTemporalReached } = this.#measured
+    const [figures, usage, reached] = await Promise.allSettled([
+      readFigures(),
+      readUsageMeans(),
+      isTemporalReached(),
+    ])
     const isReached = reached.status === 'fulfilled' && reached.value
     const answers = isReached ? 'Temporal answers' : 'Temporal does not answer: no task starts'
     this.#temporal.set('temporal', isReached, answers, clock.now())
     const isOk = figures.status === 'fulfilled'
     if (isOk) this.#figures = figures.value
+    if (usage.status === 'fulfilled') this.#usage = usage.value
     const why = isOk
       ? 'PostgreSQL answers'
       : `PostgreSQL does not answer: ${String(figures.reason)}`
@@ -106,6 +114,10 @@ export class CellMeter {
         return [{ state }, count]
       }),
     )
+    meter.gauge('skerry_org_usage', () =>
+      this.#usage.means.map(({ org, meter: name, mean }) => [{ org, meter: name }, mean]),
+    )
+    meter.single('skerry_usage_summed_up_seconds', () => this.#usage.summedUpSeconds)
     meter.gauge('skerry_host_unheard_seconds', () =>
       this.#figures.hosts.flatMap(({ name, unheardSeconds }) =>
         unheardSeconds === null ? [] : [[{ host: name }, unheardSeconds] as const],

@@ -16,6 +16,7 @@ import { buildServer } from '../http/server.ts'
 import { openUploads } from '../images/uploads.ts'
 import type { ForWorkflows } from '../machine-api/context.ts'
 import { byGrant } from '../machine-api/runs.ts'
+import { readUsageMeans } from '../metering/read-means.ts'
 import { routes } from '../routes.ts'
 import { passToWorkflows, WORKFLOW_STREAM } from '../web-ui/pass-to-workflows.ts'
 import { readWebUi } from '../web-ui/read-web-ui.ts'
@@ -93,6 +94,7 @@ const openMeter = ({ db, pools, temporal }: Backends, given: CellContext): CellM
     pools,
     certificates: () => ({ cell: identity().cert, server: tls().cert }),
     readFigures: () => readFigures(db),
+    readUsageMeans: () => readUsageMeans(db),
     isTemporalReached: () => isReached(temporal),
   })
 }

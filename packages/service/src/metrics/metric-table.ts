@@ -89,6 +89,18 @@ export const metricTable = {
     of: ['cell'],
     help: 'Hosts of the cloud: open (accepting work), away (unreachable), or quarantined.',
   },
+  skerry_org_usage: {
+    type: 'gauge',
+    labels: ['org', 'meter'],
+    of: ['cell'],
+    help: 'What an organisation, by its id, had on average in the last hour that is summed up: meter vm, vcpu, memory in GiB, storage in GiB, and others.',
+  },
+  skerry_usage_summed_up_seconds: {
+    type: 'gauge',
+    labels: [],
+    of: ['cell'],
+    help: 'Time since the end of the last hour whose usage is summed up.',
+  },
   skerry_host_unheard_seconds: {
     type: 'gauge',
     labels: ['host'],
