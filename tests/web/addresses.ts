@@ -47,6 +47,7 @@ export const tenantPages = [
   '/settings',
   '/org',
   '/org?tab=quota',
+  '/org?tab=usage',
   '/org?tab=leases',
   '/nothing-here',
 ] as const

@@ -1,4 +1,4 @@
-// Goal: an administrator of the cloud sees the cells and the open consoles, and closes a console; no one else is led there.
+// Goal: an administrator of the cloud sees the cells, the open consoles and what organisations used, and closes a console; no one else is led there.
 // Method: Chromium against a simulated cell.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -63,5 +63,18 @@ test('a tenant is not led to the pages of the cloud', async () => {
   for (const name of ['Cells', 'Open consoles']) {
     assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0, name)
   }
+  await page.context().close()
+})
+
+test('what an organisation used is shown as charts of hours, sums of the month, and a table to download', async () => {
+  const page = await browser.open({ user: 'root@System', path: '/org?tab=usage' })
+  for (const title of ['CPUs', 'Memory', 'Storage', 'External addresses']) {
+    await page.getByRole('img', { name: new RegExp(`^${title}\\. .*: now `) }).waitFor()
+  }
+  const sums = page.getByRole('region', { name: 'This month so far' })
+  await sums.getByRole('row', { name: /^Storage of VMs, with snapshots .* GiB h$/ }).waitFor()
+  assert.equal(await sums.getByRole('row').count(), 10)
+  const table = page.getByRole('link', { name: 'CSV by day' })
+  assert.match((await table.getAttribute('href')) ?? '', /\/usage\.csv\?from=\d{4}-\d\d-01$/)
   await page.context().close()
 })

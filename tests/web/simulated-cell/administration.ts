@@ -148,6 +148,7 @@ export function orgDocument(n: number, caller: SimulatedCaller) {
     isEnabled,
     link: [
       { rel: 'add', type: media('admin.user'), href: `${href}/users` },
+      { rel: 'down', type: media('admin.usage'), href: `${href}/usage` },
       ...(canAdminister
         ? [
             { rel: 'edit', href },
@@ -180,6 +181,41 @@ export function orgDocument(n: number, caller: SimulatedCaller) {
         href: `/api/admin/vdc/${uuidOf(KIND.vdc, at + 1)}`,
       })),
     },
+  }
+}
+
+const HOUR_MS = 3_600_000
+
+/** By hour: the last days, with a wave a day. Otherwise one period. */
+export function usageDocument(n: number, query: URLSearchParams) {
+  const href = `/api/admin/org/${uuidOf(KIND.org, n)}/usage`
+  const [by, from] = [query.get('by') ?? 'day', Date.parse(query.get('from') ?? '')]
+  const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
+  const step = by === 'hour' ? HOUR_MS : end - from
+  const count = Math.max(1, Math.round((end - from) / step))
+  return {
+    name: orgName(n),
+    by,
+    type: media('admin.usage'),
+    href,
+    link: [{ rel: 'alternate', href: `${href}.csv` }],
+    period: Array.from({ length: count }, (_, at) => {
+      const cpus = 40_000 + Math.round(4000 * Math.sin(at / 4))
+      return {
+        from: iso(from + at * step),
+        to: iso(from + (at + 1) * step),
+        complete: at < count - 1,
+        vmMilliseconds: 11_000 * step,
+        runningVmMilliseconds: 9000 * step,
+        cpuMilliseconds: cpus * step,
+        runningCpuMilliseconds: Math.round(cpus * 0.8) * step,
+        memoryMBMilliseconds: cpus * 2048 * step,
+        runningMemoryMBMilliseconds: cpus * 1800 * step,
+        storageMBMilliseconds: 900_000_000 * step,
+        templateMBMilliseconds: 120_000 * step,
+        externalAddressMilliseconds: 12 * step,
+      }
+    }),
   }
 }
 

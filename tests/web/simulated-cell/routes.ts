@@ -296,6 +296,9 @@ const administrationRows: readonly SimulatedRow[] = [
   row('GET', 'admin/org/UUID', (request) =>
     answer(request, administration.orgDocument(first(request), request.caller)),
   ),
+  row('GET', 'admin/org/UUID/usage', (request) =>
+    answer(request, administration.usageDocument(first(request), request.url.searchParams)),
+  ),
   row('PUT', 'admin/org/UUID', async (request) => {
     administration.changeOrg(first(request), await readBody(request.request))
     answer(request, administration.orgDocument(first(request), request.caller))

@@ -179,6 +179,32 @@ export interface AdminOrgDocument {
   readonly vdcs?: { readonly vdc?: readonly Reference[] }
 }
 
+/** Units times milliseconds. */
+export interface UsageAmounts {
+  readonly vmMilliseconds: number
+  readonly runningVmMilliseconds: number
+  readonly cpuMilliseconds: number
+  readonly runningCpuMilliseconds: number
+  readonly memoryMBMilliseconds: number
+  readonly runningMemoryMBMilliseconds: number
+  readonly storageMBMilliseconds: number
+  readonly templateMBMilliseconds: number
+  readonly externalAddressMilliseconds: number
+}
+
+export interface UsagePeriodDocument extends UsageAmounts {
+  readonly from: string
+  readonly to: string
+  /** Whether it does not change any more. */
+  readonly complete: boolean
+}
+
+export interface OrgUsageDocument {
+  readonly name: string
+  readonly link?: readonly ApiLink[]
+  readonly period: readonly UsagePeriodDocument[]
+}
+
 export interface UserDocument {
   readonly name: string
   readonly href: string

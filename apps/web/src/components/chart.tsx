@@ -24,6 +24,8 @@ interface ChartProps {
   readonly least?: number
   /** Writes a value; default: the number and its unit. */
   readonly format?: (value: number) => string
+  /** Writes a time in milliseconds; default: the time of day. */
+  readonly formatTime?: (ms: number) => string
   /** The index under the pointer, which the charts of a page share. */
   readonly cursor?: number | undefined
   readonly onCursor?: (index: number | undefined) => void
@@ -72,6 +74,7 @@ export function Chart({
   max,
   least = 0.1,
   format = (value) => `${formatDecimal(value)} ${unit}`,
+  formatTime = formatClock,
   cursor,
   onCursor,
 }: ChartProps) {
@@ -90,7 +93,7 @@ export function Chart({
   }
   const end = Date.parse(until)
   const when = (index: number): string =>
-    formatClock(end - (length - 1 - index) * stepSeconds * 1000)
+    formatTime(end - (length - 1 - index) * stepSeconds * 1000)
   const summary = series
     .map(({ name, values }) => {
       const known = knownIn(values)

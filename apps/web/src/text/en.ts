@@ -1,4 +1,5 @@
 // The vocabulary that pages share: states, actions, operations, events. Another language is another file of this type.
+import type { UsageAmounts } from '../api/documents.ts'
 import type { ActionName } from '../model/actions.ts'
 import type { CellState } from '../model/cell.ts'
 import type { BulkOutcome } from '../model/machine/bulk-outcomes.ts'
@@ -210,6 +211,18 @@ export const en = {
     edgeGateways: 'Edge gateways',
     externalAddresses: 'External addresses',
   } satisfies Record<QuotaRow['key'], string>,
+
+  usage: {
+    vmMilliseconds: 'VMs',
+    runningVmMilliseconds: 'Running VMs',
+    cpuMilliseconds: 'CPUs',
+    runningCpuMilliseconds: 'CPUs of running VMs',
+    memoryMBMilliseconds: 'Memory',
+    runningMemoryMBMilliseconds: 'Memory of running VMs',
+    storageMBMilliseconds: 'Storage of VMs, with snapshots',
+    templateMBMilliseconds: 'Templates',
+    externalAddressMilliseconds: 'External addresses',
+  } satisfies Record<keyof UsageAmounts, string>,
 
   networkKind: {
     isolated: 'Isolated',

@@ -8,12 +8,13 @@ import { useDocument } from '../../data/use-documents.ts'
 import { choiceParam } from '../../model/search-params.ts'
 import { LeasesTab } from './leases-tab.tsx'
 import { QuotaTab } from './quota-tab.tsx'
+import { UsageTab } from './usage-tab.tsx'
 import { UsersTab } from './users-tab.tsx'
 
-const schema = { tab: choiceParam(['users', 'quota', 'leases', 'vdcs'], 'users') }
+const schema = { tab: choiceParam(['users', 'quota', 'usage', 'leases', 'vdcs'], 'users') }
 type Tab = (typeof schema.tab)['default']
 
-/** Users, quota, leases and data centres of an organisation. */
+/** Users, quota, usage, leases and data centres of an organisation. */
 export function OrgTabs({ href }: { readonly href: string }) {
   const { data: org, error, refetch } = useDocument<AdminOrgDocument>(href)
   const [{ tab }, change] = useSearch(schema)
@@ -28,12 +29,14 @@ export function OrgTabs({ href }: { readonly href: string }) {
       tabs={[
         { value: 'users', text: 'Users', count: org.users?.userReference?.length },
         { value: 'quota', text: 'Quota' },
+        { value: 'usage', text: 'Usage' },
         { value: 'leases', text: 'Leases' },
         { value: 'vdcs', text: 'Data centres', count: vdcs.length },
       ]}
     >
       {tab === 'users' && <UsersTab org={org} />}
       {tab === 'quota' && <QuotaTab key={org.href} org={org} />}
+      {tab === 'usage' && <UsageTab key={org.href} org={org} />}
       {tab === 'leases' && <LeasesTab key={org.href} org={org} />}
       {tab === 'vdcs' && (
         <Card title="Data centres" flush>
