@@ -25,6 +25,9 @@ before(async () => {
   api = await openTenantsApi(files)
   const { vms } = await api.cloud.addVms(1, 'POWERED_ON')
   await sql`update vm set name = ${VM}, boot = 'boot' where id = ${vms[0]}`.execute(api.cloud.db)
+  await sql`insert into account (org, name, role, password)
+    select org, 'olga', 'organisation administrator', password from account
+    where org = ${api.eng.org} and name = 'alice'`.execute(api.cloud.db)
   tls = await startTlsFront(api.port)
   browser = await startBrowser({ url: BASE, password: 'secret', port: tls.port })
 })
@@ -91,6 +94,89 @@ test('a user creates a VM', async () => {
   await page.getByRole('radio', { name: /debian/ }).check()
   await page.getByRole('button', { name: 'Create VM' }).click()
   await page.getByRole('heading', { name: 'made-by-test' }).waitFor()
+  await page.context().close()
+})
+
+test('an administrator creates a security group with rules, a label brings a VM into it, and another group keeps it', async () => {
+  const page = await browser.open({ user: 'olga@eng', path: '/security-groups/new' })
+  await page.getByLabel('Name', { exact: true }).fill('web')
+  await page.getByLabel('Labels').fill('role=web')
+  await page.getByText('curl -X POST').waitFor()
+  await page.getByRole('button', { name: 'Create security group' }).click()
+  await page.getByRole('heading', { name: 'web', exact: true }).waitFor()
+  const group = page.url()
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Add rule: What its VMs accept' }).click()
+  await dialog.getByLabel('Ports').fill('443')
+  await dialog.getByRole('button', { name: 'Add rule' }).click()
+  const accepted = page.getByRole('region', { name: 'What its VMs accept' })
+  await accepted.getByRole('row', { name: /^1 tcp 443 anybody/ }).waitFor()
+  await page.getByRole('button', { name: 'Add rule: What its VMs send' }).click()
+  await dialog.getByLabel('Protocol').selectOption('any')
+  await dialog.getByLabel('To', { exact: true }).selectOption('group')
+  await dialog.getByLabel('Security group').selectOption('web')
+  await dialog.getByRole('button', { name: 'Add rule' }).click()
+  const sent = page.getByRole('region', { name: 'What its VMs send' })
+  await sent.getByRole('row', { name: /^2 any all VMs of web/ }).waitFor()
+  await page.getByRole('button', { name: 'Remove rule 1' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('No rule: its VMs accept nothing but replies.').waitFor()
+
+  await page.goto(`${BASE}/ui/vms`)
+  await page.getByRole('link', { name: VM, exact: true }).press('Enter')
+  await page.getByRole('tab', { name: 'Metadata' }).click()
+  await page.getByLabel('Key').fill('role')
+  await page.getByLabel('Value').fill('web')
+  await page.getByRole('button', { name: 'Save entry' }).click()
+  await page.getByRole('region', { name: 'Metadata' }).getByRole('row', { name: /role/ }).waitFor()
+  await page.goto(group)
+  const vms = page.getByRole('list', { name: 'VMs with its labels' })
+  await vms.getByRole('link', { name: VM }).waitFor()
+
+  const lab = `/api/admin/securityGroup/${api.eng.ids['securityGroup']}`
+  const rule = '<Rule><Protocol>any</Protocol><PeerGroup name="web"/></Rule>'
+  const olga = await api.enter(api.eng.org, 'organisation administrator')
+  const body = `<SecurityGroup name="lab"><Inbound>${rule}</Inbound></SecurityGroup>`
+  const named = await api.ask('PUT', lab, { token: olga, body })
+  assert.equal(named.status, 200, named.text)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await page
+    .getByRole('alert')
+    .getByText(/is a peer in rules of lab/)
+    .waitFor()
+  await page.context().close()
+})
+
+test('a security group that someone else changed meanwhile is not overwritten: the page shows their change', async () => {
+  const href = `/api/admin/securityGroup/${api.eng.ids['securityGroup']}`
+  const page = await browser.open({
+    user: 'olga@eng',
+    path: `/security-groups/${api.eng.ids['securityGroup']}`,
+  })
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Labels').fill('role=lab')
+  // What the page shows stays as it was until the request is refused, as if its events were late.
+  const { promise: isRefused, resolve: release } = Promise.withResolvers<void>()
+  await page.route(`**${href}`, async (route, request) => {
+    if (request.method() === 'GET') await isRefused
+    await route.continue()
+  })
+  const rule = '<Rule><Protocol>icmp</Protocol></Rule>'
+  const token = await api.enter(api.eng.org, 'organisation administrator')
+  const body = `<SecurityGroup name="lab"><Inbound>${rule}</Inbound></SecurityGroup>`
+  assert.equal((await api.ask('PUT', href, { token, body })).status, 200)
+  const refused = page.waitForResponse((response) => response.request().method() === 'PUT')
+  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  assert.equal((await refused).status(), 409)
+  release()
+  const conflict = page.getByRole('dialog', { name: /was changed meanwhile/ })
+  await conflict.getByText('in: icmp all ports, anybody').waitFor()
+  await conflict.getByRole('button', { name: 'Apply again' }).click()
+  await page.getByRole('definition').filter({ hasText: 'role=lab' }).waitFor()
+  const accepted = page.getByRole('region', { name: 'What its VMs accept' })
+  await accepted.getByRole('row', { name: /^1 icmp/ }).waitFor()
   await page.context().close()
 })
 

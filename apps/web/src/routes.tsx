@@ -75,6 +75,25 @@ const cloudPages: RouteObject[] = [
     },
   },
   {
+    path: 'security-groups',
+    lazy: {
+      Component: async () => (await import('./pages/security-groups/page.tsx')).SecurityGroupsPage,
+    },
+  },
+  {
+    path: 'security-groups/new',
+    lazy: {
+      Component: async () =>
+        (await import('./pages/new-security-group/page.tsx')).NewSecurityGroupPage,
+    },
+  },
+  {
+    path: 'security-groups/:group',
+    lazy: {
+      Component: async () => (await import('./pages/security-group/page.tsx')).SecurityGroupPage,
+    },
+  },
+  {
     path: 'reach',
     lazy: { Component: async () => (await import('./pages/reach/page.tsx')).ReachPage },
   },

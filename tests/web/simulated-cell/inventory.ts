@@ -71,6 +71,7 @@ export const KIND = {
   network: 12,
   gateway: 13,
   externalNetwork: 14,
+  securityGroup: 15,
 } as const
 
 /** The VMs of one vApp have neighbouring numbers. */

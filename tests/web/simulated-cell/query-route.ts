@@ -6,6 +6,7 @@ import { externalRecords, gatewayRecords } from './edge-gateways.ts'
 import { HOSTS } from './inventory.ts'
 import { networkRecords } from './networks.ts'
 import { findVms, InvalidQuery, matches, sorted } from './query.ts'
+import { groupRecords } from './security-groups.ts'
 import type { TaskQueue } from './tasks.ts'
 import { taskRecord, vappNumbers, vappRecord, vdcHref, vmRecord } from './vm-documents.ts'
 
@@ -83,6 +84,8 @@ function recordsOf(queue: TaskQueue, type: string): readonly object[] {
       return gatewayRecords()
     case 'externalNetwork':
       return externalRecords()
+    case 'securityGroup':
+      return groupRecords()
     case 'catalog':
       return catalogRecords()
     case 'orgVdc':

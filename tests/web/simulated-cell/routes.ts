@@ -20,6 +20,7 @@ import { metrics, screenshot } from './pictures.ts'
 import { runQuery } from './query-route.ts'
 import { findVms } from './query.ts'
 import { answer, first, noContent, row, type SimulatedRequest, type SimulatedRow } from './row.ts'
+import { securityGroupRows } from './security-groups.ts'
 import { countBody, readBody, sendError } from './send.ts'
 import { operations, snapshots, type Operation } from './tasks.ts'
 import * as documents from './vm-documents.ts'
@@ -349,6 +350,7 @@ export const rows: readonly SimulatedRow[] = [
   ...vappRows,
   ...networkRows,
   ...edgeRows,
+  ...securityGroupRows,
   ...catalogRows,
   ...administrationRows,
 ]

@@ -205,6 +205,11 @@ export interface OrgUsageDocument {
   readonly period: readonly UsagePeriodDocument[]
 }
 
+/** The security groups of an organisation; the pages list them by a query. */
+export interface GroupListDocument {
+  readonly link?: readonly ApiLink[]
+}
+
 export interface UserDocument {
   readonly name: string
   readonly href: string

@@ -146,6 +146,17 @@ export interface ExternalNetworkQueryRecord {
   readonly href: string
 }
 
+export interface SecurityGroupQueryRecord {
+  readonly name: string
+  /** Its labels, such as role=web, stage=live; missing: none. */
+  readonly selector?: string
+  readonly isInboundLimited: boolean
+  readonly isOutboundLimited: boolean
+  readonly numberOfRules: number
+  readonly numberOfVMs: number
+  readonly href: string
+}
+
 /** Type of `GET /api/query?type=…` → its record. */
 export interface RecordsByType {
   readonly vm: VmQueryRecord
@@ -161,6 +172,7 @@ export interface RecordsByType {
   readonly orgVdcNetwork: NetworkRecord
   readonly edgeGateway: EdgeGatewayQueryRecord
   readonly externalNetwork: ExternalNetworkQueryRecord
+  readonly securityGroup: SecurityGroupQueryRecord
 }
 export type QueryType = keyof RecordsByType
 

@@ -20,6 +20,9 @@ export const paths = {
   network: (id: string) => `/networks/${segment(id)}`,
   edgeGateways: '/edge-gateways',
   edgeGateway: (id: string) => `/edge-gateways/${segment(id)}`,
+  securityGroups: '/security-groups',
+  newSecurityGroup: '/security-groups/new',
+  securityGroup: (id: string) => `/security-groups/${segment(id)}`,
   reach: '/reach',
   tasks: '/tasks',
   /** The results of one action on many VMs. */

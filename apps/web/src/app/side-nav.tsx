@@ -44,6 +44,7 @@ const navGroups: readonly NavGroup[] = [
     entries: [
       { text: 'Networks', icon: 'network', to: paths.networks, keys: 'g n' },
       { text: 'Edge gateways', icon: 'route', to: paths.edgeGateways, right: 'network:read' },
+      { text: 'Security groups', icon: 'audit', to: paths.securityGroups },
       { text: 'Who reaches whom', icon: 'link', to: paths.reach, right: 'network:read' },
     ],
   },

@@ -7,6 +7,7 @@ import type { ModeOfCard } from '../model/networks/cards.ts'
 import type { NatKind } from '../model/networks/edge-gateway.ts'
 import type { NetworkKind } from '../model/networks/network.ts'
 import type { Passage } from '../model/networks/reach.ts'
+import type { GroupDirection } from '../model/networks/security-group.ts'
 import type { DisplayedPower } from '../model/power.ts'
 import type { QuotaRow } from '../model/quota.ts'
 import type { ShownTaskState } from '../model/task.ts'
@@ -92,6 +93,12 @@ const events: Readonly<Record<string, string>> = {
   'console.ended': 'Console closed by an administrator',
   'cell.fit': 'Cell fit again',
   'cell.unfit': 'Cell unfit',
+  'network.created': 'Network created',
+  'network.changed': 'Network changed',
+  'network.deleted': 'Network deleted',
+  'security-group.created': 'Security group created',
+  'security-group.changed': 'Security group changed',
+  'security-group.deleted': 'Security group deleted',
 }
 
 const conditions: Readonly<Record<string, string>> = {
@@ -250,6 +257,32 @@ export const en = {
 
   firewallPolicy: { allow: 'Allow', drop: 'Drop' },
   direction: { in: 'In', out: 'Out' },
+
+  /** What the VMs of a security group accept, or send. */
+  groupLimit: (isLimited: boolean): string => (isLimited ? 'Only by a rule' : 'Everything'),
+  noLabels: 'none',
+  anybody: 'anybody',
+
+  groupPeer: {
+    anybody: 'Anybody',
+    addresses: 'A block of addresses',
+    group: 'VMs of a security group',
+  },
+
+  groupDirection: {
+    in: {
+      title: 'What its VMs accept',
+      open: 'The group does not limit it: everything is accepted.',
+      none: 'No rule: its VMs accept nothing but replies.',
+      closes: 'The group does not limit it yet. With its first rule, its VMs accept nothing else.',
+    },
+    out: {
+      title: 'What its VMs send',
+      open: 'The group does not limit it: everything may be sent.',
+      none: 'No rule: its VMs send nothing but replies.',
+      closes: 'The group does not limit it yet. With its first rule, its VMs send nothing else.',
+    },
+  } satisfies Record<GroupDirection, object>,
 
   passage: {
     open: 'Passes',

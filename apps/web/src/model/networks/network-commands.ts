@@ -1,21 +1,24 @@
-// The same on a terminal: the command lines of edge gateways. tests/web-commands.test.ts parses them with
+// The same on a terminal: the command lines of networks, edge gateways and security groups. tests/web-commands.test.ts parses them with
 // the commands of the CLI.
 import type {
   FirewallRuleDocument,
   NatRuleDocument,
   StaticRouteDocument,
 } from '../../api/edge-documents.ts'
+import type { GroupRuleDocument } from '../../api/security-group-documents.ts'
 import { shellQuoted } from '../commands.ts'
 import { isAnyText, natKindOf, protocolsText, type PortToPublish } from './edge-gateway.ts'
+import { labelsIn, labelText, type GroupDirection, type WrittenGroup } from './security-group.ts'
 
-type OptionValue = string | boolean | undefined
+type OptionValue = string | boolean | readonly string[] | undefined
 
 /** Options with their values; those without a value are left out. */
 const options = (given: Readonly<Record<string, OptionValue>>): string =>
   Object.entries(given)
     .flatMap(([name, value]) => {
       if (value === true) return [` --${name}`]
-      return value ? [` --${name} ${shellQuoted(value)}`] : []
+      const values = typeof value === 'string' ? [value] : value || []
+      return values.filter((each) => each !== '').map((each) => ` --${name} ${shellQuoted(each)}`)
     })
     .join('')
 
@@ -93,3 +96,38 @@ export const gatewayCommands = {
     `skerry route rm NETWORK --edge ${shellQuoted(edge)}`,
   ],
 } as const
+
+/** undefined: `skerry` creates groups that limit what comes in. */
+export function groupCommand(group: WrittenGroup): string | undefined {
+  if (!group.limitsIn) return undefined
+  const given = { label: labelsIn(group.labels).map(labelText), out: group.limitsOut }
+  return `skerry security-group create ${shellQuoted(group.name)}${options(given)}`
+}
+
+export const groupRuleCommand = (
+  group: string,
+  rule: GroupRuleDocument,
+  direction: GroupDirection,
+): string => {
+  const given = {
+    out: direction === 'out',
+    protocol: rule.protocol,
+    port: rule.portRange,
+    peer: rule.cidr ?? rule.peerGroup?.name,
+  }
+  return `skerry security-group allow ${shellQuoted(group)}${options(given)}`
+}
+
+export const removeGroupCommand = (group: string): string =>
+  `skerry security-group rm ${shellQuoted(group)}`
+
+export const removeGroupRuleCommand = (group: string, rule: number): string =>
+  `skerry security-group rm ${shellQuoted(group)} --rule ${rule}`
+
+export function labelCommand(vm: string, key: string, value: string): string {
+  const label = `${key}=${value}`
+  return `skerry label set ${shellQuoted(vm)} ${shellQuoted(label)}`
+}
+
+export const removeLabelCommand = (vm: string, key: string): string =>
+  `skerry label rm ${shellQuoted(vm)} ${shellQuoted(key)}`

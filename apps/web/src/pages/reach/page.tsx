@@ -141,8 +141,7 @@ function Reach({ facts, vdc }: { readonly facts: ReachFacts; readonly vdc: strin
         />
       </Card>
       <p className={page['small']}>
-        VMs of one network always reach each other. Rules are changed on the page of an edge
-        gateway:{' '}
+        VMs of one network reach each other. Rules are changed on the page of an edge gateway:{' '}
         {facts.gateways.map(({ name, href }, at) => (
           <span key={href}>
             {at > 0 && ', '}
@@ -152,7 +151,29 @@ function Reach({ facts, vdc }: { readonly facts: ReachFacts; readonly vdc: strin
           </span>
         ))}
       </p>
+      <GroupsNote />
     </div>
+  )
+}
+
+/** Security groups are about VMs, not about networks: the drawing does not contain them. */
+function GroupsNote() {
+  const { data } = useRecords('securityGroup', { sort: 'name' })
+  const groups = data?.records.filter(({ numberOfVMs: n }) => n > 0) ?? []
+  if (groups.length === 0) return null
+  return (
+    <p className={page['small']}>
+      Security groups limit some VMs further, on every network:{' '}
+      {groups.map(({ name, href, numberOfVMs }, at) => (
+        <span key={href}>
+          {at > 0 && ', '}
+          <Link className={page['link']} to={paths.securityGroup(idOf(href))}>
+            {name}
+          </Link>{' '}
+          ({en.vms(numberOfVMs)})
+        </span>
+      ))}
+    </p>
   )
 }
 

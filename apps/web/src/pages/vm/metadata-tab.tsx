@@ -1,22 +1,33 @@
 import { useState, type FormEvent } from 'react'
+import { Link } from 'react-router'
 
-import type { MetadataDocument } from '../../api/documents.ts'
-import { linkOf } from '../../api/documents.ts'
+import { pathOf } from '../../api/client.ts'
+import { linkOf, type MetadataDocument } from '../../api/documents.ts'
+import { paths } from '../../app/paths.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
+import { CommandChoice } from '../../components/command-line.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { TextField } from '../../components/field.tsx'
 import { Table } from '../../components/table.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useDocument } from '../../data/use-documents.ts'
+import { curlCommand } from '../../model/commands.ts'
+import { labelCommand, removeLabelCommand } from '../../model/networks/network-commands.ts'
 
 import page from '../../styles/page.module.css'
 
 type Entry = NonNullable<MetadataDocument['metadataEntry']>[number]
 
-/** Notes as key and value, of a VM or a vApp. */
-export function MetadataTab({ href }: { readonly href: string }) {
+interface MetadataTabProps {
+  readonly href: string
+  /** The name of the VM: `skerry` labels VMs, and no vApps. */
+  readonly vm?: string
+}
+
+/** Notes as key and value, of a VM or a vApp. Those of a VM are the labels by which security groups choose it. */
+export function MetadataTab({ href, vm }: MetadataTabProps) {
   const { data, error } = useDocument<MetadataDocument>(href)
   const [removed, setRemoved] = useState<Entry>()
   const { makeChange } = useChange()
@@ -25,7 +36,7 @@ export function MetadataTab({ href }: { readonly href: string }) {
   const remove = ({ key }: Entry): void => {
     setRemoved(undefined)
     makeChange({
-      href: `${href}/${encodeURIComponent(key)}`,
+      href: entryPath(href, key),
       method: 'DELETE',
       success: `Deleted ${key}`,
       failure: `${key} was not deleted`,
@@ -73,7 +84,7 @@ export function MetadataTab({ href }: { readonly href: string }) {
           ]}
         />
       </Card>
-      {canEdit && <AddEntry href={href} />}
+      {canEdit && <AddEntry href={href} vm={vm} />}
       {removed && (
         <ConfirmDialog
           title={`Delete ${removed.key}`}
@@ -82,20 +93,32 @@ export function MetadataTab({ href }: { readonly href: string }) {
           onConfirm={() => remove(removed)}
         >
           <p>The value {removed.typedValue?.value} is deleted.</p>
+          <CommandChoice
+            skerry={vm === undefined ? undefined : removeLabelCommand(vm, removed.key)}
+            curl={curlCommand('DELETE', entryPath(href, removed.key))}
+          />
         </ConfirmDialog>
       )}
     </div>
   )
 }
 
-function AddEntry({ href }: { readonly href: string }) {
+const entryPath = (href: string, key: string): string =>
+  `${pathOf(href)}/${encodeURIComponent(key)}`
+
+interface AddEntryProps {
+  readonly href: string
+  readonly vm: string | undefined
+}
+
+function AddEntry({ href, vm }: AddEntryProps) {
   const [key, setKey] = useState('')
   const [value, setValue] = useState('')
   const { makeChange } = useChange()
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     makeChange({
-      href: `${href}/${encodeURIComponent(key)}`,
+      href: entryPath(href, key),
       method: 'PUT',
       body: { value },
       success: `Saved ${key}`,
@@ -117,6 +140,21 @@ function AddEntry({ href }: { readonly href: string }) {
             onChange={(event) => setValue(event.target.value)}
           />
         </div>
+        {vm !== undefined && (
+          <p className={page['small']}>
+            Entries of a VM are its labels.{' '}
+            <Link className={page['link']} to={paths.securityGroups}>
+              Security groups
+            </Link>{' '}
+            apply to VMs by their labels.
+          </p>
+        )}
+        {key !== '' && (
+          <CommandChoice
+            skerry={vm === undefined ? undefined : labelCommand(vm, key, value)}
+            curl={curlCommand('PUT', entryPath(href, key), { value })}
+          />
+        )}
         <div>
           <Button
             type="submit"

@@ -81,7 +81,7 @@ const tabContents: Readonly<Record<Tab, (vm: VmDetails) => ReactNode>> = {
   snapshots: (vm) => <SnapshotCard vm={vm} />,
   hardware: (vm) => <HardwareTab key={vm.id} vm={vm} />,
   networks: (vm) => <NetworksTab vm={vm} />,
-  metadata: (vm) => <MetadataTab href={`${vm.href}/metadata`} />,
+  metadata: (vm) => <MetadataTab href={`${vm.href}/metadata`} vm={vm.name} />,
   activity: (vm) => <ActivityTab objectName={vm.name} objectId={vm.id} />,
 }
 
