@@ -108,12 +108,46 @@ test('a new VM gets a card on each chosen network', async () => {
   assert.deepEqual(body.sourcedItem[0]?.instantiationParams, {
     networkConnectionSection: {
       networkConnection: [
-        { network: 'web', networkConnectionIndex: 0 },
-        { network: 'backend', networkConnectionIndex: 1 },
+        { network: 'web', networkConnectionIndex: 0, ipAddressAllocationMode: 'DHCP' },
+        { network: 'backend', networkConnectionIndex: 1, ipAddressAllocationMode: 'DHCP' },
       ],
     },
   })
   await page.getByRole('heading', { name: 'two-cards', exact: true }).waitFor()
+  await page.context().close()
+})
+
+test('an administrator of the cloud creates a direct network, and a stopped VM of the organisation is put on it', async () => {
+  const org = `/admin/orgs/${uuidOf(KIND.org, 0)}?tab=vdcs`
+  const admin = await browser.open({ user: 'root@System', path: org })
+  await admin.getByRole('button', { name: 'Create direct network in main' }).click()
+  const form = admin.getByRole('dialog')
+  await form.getByLabel('Name').fill('press')
+  await form.getByText(/skerry network create press --direct office --org eng --vdc main/).waitFor()
+  const options = await form.getByLabel('External network').getByRole('option').allTextContents()
+  assert.deepEqual(options, ['office'], 'outbound is the system’s own')
+  await form.getByRole('button', { name: 'Create' }).click()
+  const networks = admin.getByRole('region', { name: 'Networks of main' })
+  await networks.getByRole('link', { name: 'press' }).waitFor()
+  await admin.context().close()
+
+  const page = await browser.open({ path: '/networks' })
+  await page.getByRole('row', { name: /^press Direct .* office/ }).waitFor()
+  await page.getByRole('link', { name: 'press' }).press('Enter')
+  await page.getByText(/Its VMs are on the external network office itself/).waitFor()
+  await page.goto(`${cell.url}/ui/vms/vm-${uuidOf(KIND.vm, stoppedVm())}?tab=networks`)
+  await page.getByRole('button', { name: 'Add card' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Network').selectOption('press')
+  const modes = await dialog.getByLabel('Address').getByRole('option').allTextContents()
+  assert.deepEqual(modes, ['Given by the site, with DHCP', 'None: the guest has its own'])
+  await dialog.getByRole('button', { name: 'Add card' }).click()
+  const table = page.getByRole('region', { name: 'Network cards' })
+  await table.getByRole('row', { name: /press .*DHCP/ }).waitFor()
+
+  await page.goto(`${cell.url}/ui/reach?vdc=main`)
+  const reach = page.getByRole('region', { name: 'Who reaches whom' })
+  await reach.getByRole('row', { name: 'Outside press office Passes' }).waitFor()
   await page.context().close()
 })
 

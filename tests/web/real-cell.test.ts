@@ -26,8 +26,9 @@ before(async () => {
   const { vms } = await api.cloud.addVms(1, 'POWERED_ON')
   await sql`update vm set name = ${VM}, boot = 'boot' where id = ${vms[0]}`.execute(api.cloud.db)
   await sql`insert into account (org, name, role, password)
-    select org, 'olga', 'organisation administrator', password from account
-    where org = ${api.eng.org} and name = 'alice'`.execute(api.cloud.db)
+    select org, added.name, added.role, password from account,
+      (values ('olga', 'organisation administrator'), ('root', 'system administrator')) added(name, role)
+    where account.org = ${api.eng.org} and account.name = 'alice'`.execute(api.cloud.db)
   tls = await startTlsFront(api.port)
   browser = await startBrowser({ url: BASE, password: 'secret', port: tls.port })
 })
@@ -177,6 +178,28 @@ test('a security group that someone else changed meanwhile is not overwritten: t
   await page.getByRole('definition').filter({ hasText: 'role=lab' }).waitFor()
   const accepted = page.getByRole('region', { name: 'What its VMs accept' })
   await accepted.getByRole('row', { name: /^1 icmp/ }).waitFor()
+  await page.context().close()
+})
+
+test('an administrator of the cloud creates a direct network, and users of the organisation see it', async () => {
+  const path = `/admin/orgs/${api.eng.org}?tab=vdcs`
+  const admin = await browser.open({ user: 'root@eng', path })
+  await admin.getByRole('button', { name: 'Create direct network in centre' }).click()
+  const dialog = admin.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('wire')
+  await dialog.getByLabel('External network').selectOption('office of eng')
+  await dialog.getByText(/skerry network create wire --direct 'office of eng' --org eng/).waitFor()
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  const networks = admin.getByRole('region', { name: 'Networks of centre' })
+  await networks.getByRole('link', { name: 'wire' }).waitFor()
+  await admin.context().close()
+  const page = await browser.open({ path: '/networks' })
+  await page.getByRole('row', { name: /^wire Direct .*office of eng/ }).waitFor()
+  await page.getByRole('link', { name: 'wire' }).press('Enter')
+  await page.getByText(/on the external network office of eng itself/).waitFor()
+  await page.goto(`${BASE}/ui/reach`)
+  const reach = page.getByRole('region', { name: 'Who reaches whom' })
+  await reach.getByRole('row', { name: 'Outside wire office of eng Passes' }).waitFor()
   await page.context().close()
 })
 

@@ -230,7 +230,12 @@ test('the first firewall rule that matches decides whether a published port pass
   assert.ok(open.ports.every(({ passage }) => passage === 'open'))
 })
 
-const network = (name: string, kind: 'routed' | 'isolated', range: string, vms: number) => ({
+const network = (
+  name: string,
+  kind: 'routed' | 'isolated' | 'direct',
+  range: string,
+  vms: number,
+) => ({
   name,
   href: `/api/network/${name}`,
   kind,
@@ -244,6 +249,7 @@ const facts: ReachFacts = {
     network('default', 'routed', '10.84.0.0/20', 340),
     network('web', 'routed', '10.20.0.0/24', 2),
     network('backend', 'isolated', '192.168.10.0/24', 0),
+    { ...network('plant', 'direct', '', 2), external: 'site' },
   ],
 }
 const words = {
@@ -257,7 +263,7 @@ const words = {
   more: (n: number) => `and ${n} more`,
 }
 
-test('the table says who reaches whom: ports, all else, ways out, and isolated networks', () => {
+test('the table says who reaches whom: ports, all else, ways out, direct and isolated networks', () => {
   const rows = reachRows(facts, words).map(({ from, to, passage }) => [from, to, passage])
   assert.deepEqual(rows.slice(3), [
     ['Outside', 'all else of default, web', 'blocked'],
@@ -265,6 +271,8 @@ test('the table says who reaches whom: ports, all else, ways out, and isolated n
     ['web', 'Outside', 'open'],
     ['default, web', 'tcp 25: 10.84.0.0/20 → external', 'blocked'],
     ['default, web', 'each other', 'open'],
+    ['Outside', 'plant', 'open'],
+    ['plant', 'Outside', 'open'],
     ['backend', 'Outside', 'blocked'],
   ])
 })
@@ -288,5 +296,10 @@ test('the boxes of the drawing do not overlap, and every published port is a lin
     ['open', 'some', 'blocked', 'blocked'],
   )
   assert.ok(boxes.some(({ texts }) => texts.some(({ text }) => text === '340 VMs')))
+  // A direct network is joined to its external network, without an edge gateway between them.
+  const site = boxes.find(({ key }) => key === 'external site')
+  const joined = lines.find(({ key }) => key.startsWith('direct '))
+  assert.ok(site && joined?.x1 === site.x + site.width)
+  assert.ok(joined.y1 > site.y && joined.y1 < site.y + site.height)
   assert.ok(boxes.some(({ texts }) => texts.some(({ text }) => text === 'web-1')))
 })

@@ -4,6 +4,8 @@ import { test } from 'node:test'
 
 import {
   CARDS_MAX,
+  modesOn,
+  onNetwork,
   whyNotCard,
   withCard,
   withConnected,
@@ -113,4 +115,13 @@ test('a card moves to another network with an address of its own, and a new one 
   assert.ok(CARDS_MAX > 2)
   assert.equal(whyNotCard(wanted), undefined)
   assert.match(whyNotCard({ ...wanted, address: 'x' }) ?? '', /IPv4/)
+})
+
+test('on a direct network the site gives the address, or the guest has its own', () => {
+  assert.deepEqual(modesOn('direct'), ['DHCP', 'NONE'])
+  const card = { network: 'lab', mode: 'POOL', address: '' } as const
+  const moved = onNetwork(card, { name: 'plant', kind: 'direct' })
+  assert.deepEqual([moved.network, moved.mode], ['plant', 'DHCP'])
+  assert.equal(onNetwork({ ...card, mode: 'NONE' }, { name: 'plant', kind: 'direct' }).mode, 'NONE')
+  assert.equal(onNetwork(card, { name: 'web', kind: 'routed' }).mode, 'POOL')
 })

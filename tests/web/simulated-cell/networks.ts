@@ -18,6 +18,8 @@ export interface SimulatedNetwork {
   fenceMode: 'isolated' | 'natRouted' | 'bridged'
   scope: SimulatedScope
   isShared: boolean
+  /** Of a bridged network: the name of its external network. */
+  readonly external?: string | undefined
   readonly vdc: 'main' | 'lab'
   /** The VMs on it: the first number, and how many. */
   readonly vms: readonly [from: number, count: number]
@@ -57,6 +59,7 @@ export const networks: (SimulatedNetwork | undefined)[] = [
   network('web', 'natRouted', '10.20.0', [12_000, 6], { description: 'Web servers of the shop' }),
   network('backend', 'isolated', '192.168.10', [12_010, 14]),
   network('lab', 'isolated', '192.168.20', [12_030, 0], { vdc: 'lab' }),
+  network('plant', 'bridged', '203.0.113', [12_040, 2], { external: 'office' }),
 ]
 
 export const networkHref = (n: number): string => `/api/network/${uuidOf(KIND.network, n)}`
@@ -83,14 +86,17 @@ export const networkRecords = () =>
   existing().map(([n, each]) => ({
     name: each.name,
     vdcName: each.vdc,
-    defaultGateway: each.scope.gateway,
-    netmask: each.scope.netmask,
+    ...(each.fenceMode !== 'bridged' && {
+      defaultGateway: each.scope.gateway,
+      netmask: each.scope.netmask,
+    }),
     linkType: linkTypes[each.fenceMode],
     ...(each.fenceMode === 'natRouted' && { connectedTo: 'default' }),
+    ...(each.external !== undefined && { connectedTo: each.external }),
     isBusy: false,
     isShared: each.isShared,
     usedIpCount: each.vms[1],
-    totalIpCount: sizeOf(each),
+    totalIpCount: each.fenceMode === 'bridged' ? 0 : sizeOf(each),
     href: networkHref(n),
   }))
 
@@ -116,7 +122,12 @@ function networkDocument(n: number, caller: SimulatedCaller) {
       },
       ...(canEdit ? ['edit', 'remove'].map((rel) => ({ rel, href: adminHref(n) })) : []),
     ],
-    configuration: { ipScopes: { ipScope: found.scope }, fenceMode: found.fenceMode },
+    configuration: {
+      ...(found.fenceMode === 'bridged'
+        ? { parentNetwork: { name: found.external } }
+        : { ipScopes: { ipScope: found.scope } }),
+      fenceMode: found.fenceMode,
+    },
     ...(found.fenceMode === 'natRouted' && {
       edgeGateway: { name: 'default', href: GATEWAY_HREF },
     }),
@@ -131,7 +142,7 @@ const addressAt = ({ scope: { gateway } }: SimulatedNetwork, place: number): str
 function allocatedDocument(n: number) {
   const found = networks[n]
   if (!found) return undefined
-  const [from, count] = found.vms
+  const [from, count] = found.fenceMode === 'bridged' ? [0, 0] : found.vms
   return {
     href: `${networkHref(n)}/allocatedAddresses`,
     ipAddress: Array.from({ length: count }, (_, place) => ({
@@ -155,6 +166,7 @@ interface NetworkBody {
   readonly configuration?: {
     readonly ipScopes?: { readonly ipScope: SimulatedScope }
     readonly fenceMode?: SimulatedNetwork['fenceMode']
+    readonly parentNetwork?: { readonly name: string }
   }
   readonly isShared?: boolean
 }
@@ -175,6 +187,7 @@ async function addNetwork(request: SimulatedRequest): Promise<void> {
       network(name, configuration?.fenceMode ?? 'isolated', start, [12_400, 0], {
         description,
         isShared,
+        external: configuration?.parentNetwork?.name,
         scope: { ...scope(start, `${start}.2`, `${start}.254`, CLASS_C), ...given },
       }),
     ) - 1
@@ -226,13 +239,15 @@ function cardOf(n: number): SimulatedCard {
   return {
     network: found?.name ?? 'default',
     networkConnectionIndex: 0,
-    ipAddress:
-      found && found.name !== 'default'
-        ? addressAt(found, n - found.vms[0])
-        : addressOf(factsOf(n)),
+    ...(found?.fenceMode !== 'bridged' && {
+      ipAddress:
+        found && found.name !== 'default'
+          ? addressAt(found, n - found.vms[0])
+          : addressOf(factsOf(n)),
+    }),
     isConnected: true,
     macAddress: macOf(n, 0),
-    ipAddressAllocationMode: 'POOL',
+    ipAddressAllocationMode: found?.fenceMode === 'bridged' ? 'DHCP' : 'POOL',
   }
 }
 
@@ -249,6 +264,15 @@ async function changeConnections(request: SimulatedRequest): Promise<void> {
   const body = await readBody(request.request)
   const wanted = (body['networkConnection'] ?? []) as readonly SimulatedCard[]
   const before = connectionsDocument(n, request.caller).networkConnection
+  const direct = existing().flatMap(([, each]) => (each.fenceMode === 'bridged' ? [each.name] : []))
+  const wrong = wanted.find(
+    ({ network: name, ipAddressAllocationMode: mode }) =>
+      direct.includes(name) && mode !== 'DHCP' && mode !== 'NONE',
+  )
+  if (wrong) {
+    const because = `network ${wrong.network} has no addresses of the cloud; IpAddressAllocationMode must be DHCP or NONE on it`
+    return sendError(request.response, 400, 'BAD_REQUEST', because)
+  }
   const isSame =
     wanted.length === before.length &&
     wanted.every((card, at) => card.network === before[at]?.network)

@@ -250,6 +250,12 @@ const vappRows: readonly SimulatedRow[] = [
     noContent(request)
   }),
   row('GET', 'vdc/UUID', (request) => answer(request, vdcDocument(first(request), request.caller))),
+  row('GET', 'admin/vdc/UUID', (request) => {
+    const n = first(request)
+    const { name } = vdcDocument(n, request.caller)
+    const alternate = { rel: 'alternate', type: documents.media('vdc'), href: documents.vdcHref(n) }
+    answer(request, { name, href: request.url.pathname, link: [alternate] })
+  }),
   row('POST', 'vdc/UUID/action/(?:composeVApp|cloneVApp)', compose),
   row('GET', 'task/UUID', (request) => {
     const task = request.queue.tasks.get(request.groups[0] ?? '')

@@ -138,6 +138,13 @@ export interface UploadDocument {
   readonly file: { readonly size: number; readonly bytesTransferred: number }
 }
 
+/** A data centre as administrators see it. */
+export interface AdminVdcDocument {
+  readonly name: string
+  readonly href: string
+  readonly link?: readonly ApiLink[]
+}
+
 export interface VdcDocument {
   readonly name: string
   readonly href: string

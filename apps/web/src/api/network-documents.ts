@@ -28,6 +28,8 @@ export interface NetworkDocument {
   readonly configuration?: {
     readonly ipScopes?: { readonly ipScope: IpScopeDocument }
     readonly fenceMode: FenceMode
+    /** Of a bridged network: the external network that it is. */
+    readonly parentNetwork?: { readonly name?: string; readonly href?: string }
   }
   readonly edgeGateway?: { readonly name?: string; readonly href?: string }
   readonly isShared?: boolean

@@ -111,7 +111,7 @@ export interface NetworkRecord {
   readonly netmask?: string
   /** 0: direct, 1: routed, 2: isolated. */
   readonly linkType: number
-  /** The name of its edge gateway. */
+  /** The name of its edge gateway; of a direct network that of its external network. */
   readonly connectedTo?: string
   readonly isBusy: boolean
   readonly isShared: boolean

@@ -311,6 +311,10 @@ export const en = {
     NONE: 'None, and no DHCP',
   } satisfies Record<ModeOfCard, string>,
 
+  /** On a direct network the cloud gives no addresses. */
+  directMode: (mode: ModeOfCard): string =>
+    mode === 'NONE' ? 'None: the guest has its own' : 'Given by the site, with DHCP',
+
   /** A reason that stands alone. */
   sentence: (reason: string): string => `${capitalised(reason)}.`,
 

@@ -2,6 +2,7 @@
 import { isAddress } from '@skerry/vm/ipv4'
 
 import type { ConnectionDocument } from '../../api/documents.ts'
+import type { NetworkKind } from './network.ts'
 
 export const allocationModes = ['POOL', 'DHCP', 'MANUAL', 'NONE'] as const
 export type ModeOfCard = (typeof allocationModes)[number]
@@ -12,6 +13,20 @@ export interface WrittenCard {
   readonly mode: ModeOfCard
   /** For MANUAL. */
   readonly address: string
+}
+
+/** The cloud gives no addresses on a direct network: the site does, or the guest has its own. */
+export const modesOn = (kind: NetworkKind | undefined): readonly ModeOfCard[] =>
+  kind === 'direct' ? ['DHCP', 'NONE'] : allocationModes
+
+/** The card on another network, with a mode that it has there. */
+export const onNetwork = (
+  card: WrittenCard,
+  { name, kind }: { readonly name: string; readonly kind: NetworkKind | undefined },
+): WrittenCard => {
+  const [first = 'DHCP', ...others] = modesOn(kind)
+  const mode = [first, ...others].includes(card.mode) ? card.mode : first
+  return { ...card, network: name, mode }
 }
 
 /** How many cards a VM can have. */

@@ -124,6 +124,13 @@ export const removeGroupCommand = (group: string): string =>
 export const removeGroupRuleCommand = (group: string, rule: number): string =>
   `skerry security-group rm ${shellQuoted(group)} --rule ${rule}`
 
+export const directNetworkCommand = (
+  name: string,
+  external: string,
+  { org, vdc }: { readonly org: string; readonly vdc: string },
+): string =>
+  `skerry network create ${shellQuoted(name)} --direct ${shellQuoted(external)} --org ${shellQuoted(org)} --vdc ${shellQuoted(vdc)}`
+
 export function labelCommand(vm: string, key: string, value: string): string {
   const label = `${key}=${value}`
   return `skerry label set ${shellQuoted(vm)} ${shellQuoted(label)}`

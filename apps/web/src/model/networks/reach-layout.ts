@@ -65,7 +65,7 @@ const heightOf = (texts: number): number => PADDING + texts * LINE
 
 const networkTexts = (network: ReachNetwork, words: ReachPlanWords): ReachText[] => [
   { text: network.name, tone: 'strong' },
-  { text: network.range, tone: 'plain' },
+  ...(network.range === '' ? [] : [{ text: network.range, tone: 'plain' } as const]),
   { text: words.kind(network), tone: 'soft' },
 ]
 
@@ -196,10 +196,32 @@ function placeGateway(
   }
 }
 
-/** The external networks in the order in which gateways name them. */
-const externalsOf = ({ gateways }: ReachFacts): readonly string[] => [
-  ...new Set(gateways.map(({ external }) => external)),
+/** The external networks in the order in which gateways and direct networks name them. */
+const externalsOf = ({ gateways, networks }: ReachFacts): readonly string[] => [
+  ...new Set([
+    ...gateways.map(({ external }) => external),
+    ...networks.flatMap(({ kind, external }) =>
+      kind === 'direct' && external !== undefined ? [external] : [],
+    ),
+  ]),
 ]
+
+/** A direct network: nothing stands between it and its external network. */
+function placeDirect(network: ReachNetwork, y: number, words: ReachPlanWords) {
+  const placed = placeNetwork(network, y, words)
+  const { external, network: column } = columns
+  const line = plainLine(
+    `direct ${network.href}`,
+    external.x + external.width,
+    placed.middle,
+    column.x,
+    placed.middle,
+  )
+  return { ...placed, lines: [placed.line, line] }
+}
+
+const isDirectOn = ({ kind, external }: ReachNetwork, name: string): boolean =>
+  kind === 'direct' && external === name
 
 export function planReach(facts: ReachFacts, words: ReachPlanWords): ReachPlan {
   const boxes: ReachBox[] = []
@@ -211,6 +233,12 @@ export function planReach(facts: ReachFacts, words: ReachPlanWords): ReachPlan {
     for (const gateway of facts.gateways.filter((each) => each.external === name)) {
       const inner = facts.networks.filter((each) => gateway.networks.includes(each.name))
       const placed = placeGateway(gateway, inner, y, words)
+      boxes.push(...placed.boxes)
+      lines.push(...placed.lines)
+      y += placed.height + GAP
+    }
+    for (const network of facts.networks.filter((each) => isDirectOn(each, name))) {
+      const placed = placeDirect(network, y, words)
       boxes.push(...placed.boxes)
       lines.push(...placed.lines)
       y += placed.height + GAP
@@ -238,7 +266,8 @@ export function planReach(facts: ReachFacts, words: ReachPlanWords): ReachPlan {
     })
   }
   const behind = new Set(facts.gateways.flatMap(({ networks }) => networks))
-  for (const network of facts.networks.filter(({ name }) => !behind.has(name))) {
+  const apart = facts.networks.filter(({ name, kind }) => !behind.has(name) && kind !== 'direct')
+  for (const network of apart) {
     const placed = placeNetwork(network, y, words)
     boxes.push(...placed.boxes)
     lines.push(placed.line)

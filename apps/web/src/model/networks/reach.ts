@@ -53,6 +53,9 @@ export interface ReachNetwork {
   readonly name: string
   readonly href: string
   readonly kind: NetworkKind
+  /** Of a direct network: the external network that it is. */
+  readonly external?: string | undefined
+  /** Empty: the cloud does not know its addresses. */
   readonly range: string
   readonly vms: number
   /** The names of some of its VMs. */
@@ -227,6 +230,12 @@ export function reachRows(
         ? [{ from: inner.join(', '), to: eachOther, by: name, passage: 'open' as const }]
         : []),
     ]),
+    ...networks
+      .filter(({ kind }) => kind === 'direct')
+      .flatMap(({ name, external = '' }): ReachRow[] => [
+        { from: outside, to: name, by: external, passage: 'open' },
+        { from: name, to: outside, by: external, passage: 'open' },
+      ]),
     ...networks
       .filter(({ kind }) => kind === 'isolated')
       .map(({ name }) => ({

@@ -1,8 +1,6 @@
 import type { AdminOrgDocument } from '../../api/documents.ts'
 import { useSearch } from '../../app/use-search.ts'
-import { Card } from '../../components/card.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
-import { Table } from '../../components/table.tsx'
 import { Tabs } from '../../components/tabs.tsx'
 import { useDocument } from '../../data/use-documents.ts'
 import { choiceParam } from '../../model/search-params.ts'
@@ -10,6 +8,7 @@ import { LeasesTab } from './leases-tab.tsx'
 import { QuotaTab } from './quota-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
 import { UsersTab } from './users-tab.tsx'
+import { VdcsTab } from './vdcs-tab.tsx'
 
 const schema = { tab: choiceParam(['users', 'quota', 'usage', 'leases', 'vdcs'], 'users') }
 type Tab = (typeof schema.tab)['default']
@@ -20,7 +19,6 @@ export function OrgTabs({ href }: { readonly href: string }) {
   const [{ tab }, change] = useSearch(schema)
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!org) return null
-  const vdcs = org.vdcs?.vdc ?? []
   return (
     <Tabs
       label={`Parts of ${org.name}`}
@@ -31,24 +29,14 @@ export function OrgTabs({ href }: { readonly href: string }) {
         { value: 'quota', text: 'Quota' },
         { value: 'usage', text: 'Usage' },
         { value: 'leases', text: 'Leases' },
-        { value: 'vdcs', text: 'Data centres', count: vdcs.length },
+        { value: 'vdcs', text: 'Data centres', count: org.vdcs?.vdc?.length },
       ]}
     >
       {tab === 'users' && <UsersTab org={org} />}
       {tab === 'quota' && <QuotaTab key={org.href} org={org} />}
       {tab === 'usage' && <UsageTab key={org.href} org={org} />}
       {tab === 'leases' && <LeasesTab key={org.href} org={org} />}
-      {tab === 'vdcs' && (
-        <Card title="Data centres" flush>
-          <Table
-            label="Data centres"
-            rows={vdcs}
-            keyOf={(vdc) => vdc.href}
-            empty="No data centres."
-            columns={[{ key: 'name', title: 'Name', isEssential: true, cell: (vdc) => vdc.name }]}
-          />
-        </Card>
-      )}
+      {tab === 'vdcs' && <VdcsTab org={org} />}
     </Tabs>
   )
 }

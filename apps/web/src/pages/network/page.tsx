@@ -30,11 +30,16 @@ export function NetworkPage() {
   usePageTitle({ text: 'Networks', to: paths.networks }, { text: network?.name ?? '…' })
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!network) return <div className={page['page']} aria-busy="true" />
+  const kind = kindOfFence(network.configuration?.fenceMode)
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
       <Header network={network} />
       <div className={page['columns']}>
-        <AddressesCard href={linkOf(network, 'down', 'allocated')} />
+        {kind === 'direct' ? (
+          <DirectCard network={network} />
+        ) : (
+          <AddressesCard href={linkOf(network, 'down', 'allocated')} />
+        )}
         <div className={page['stack']}>
           <DetailsCard network={network} />
           <Card title="On a terminal">
@@ -49,6 +54,20 @@ export function NetworkPage() {
     </div>
   )
 }
+
+/** The site gives the VMs of a direct network their addresses: the cloud has none to show. */
+const DirectCard = ({ network }: { readonly network: NetworkDocument }) => (
+  <Card title="Addresses">
+    <p>
+      Its VMs are on the external network {network.configuration?.parentNetwork?.name} itself. The
+      site gives them their addresses, by DHCP or by hand: the cloud gives none and lists none.
+    </p>
+    <p className={page['soft']}>
+      No edge gateway and no firewall is before them. A security group still limits what they accept
+      and send.
+    </p>
+  </Card>
+)
 
 function Header({ network }: { readonly network: NetworkDocument }) {
   const [open, setOpen] = useState<'edit' | 'delete'>()
@@ -126,6 +145,7 @@ const GatewayLink = ({
 function DetailsCard({ network }: { readonly network: NetworkDocument }) {
   const { configuration, edgeGateway, description, isShared = false } = network
   const scope = configuration?.ipScopes?.ipScope
+  const external = configuration?.parentNetwork?.name
   const ranges = scope?.ipRanges?.ipRange ?? []
   const mono = (text: string) => <span className={page['mono']}>{text}</span>
   const servers = [scope?.dns1, scope?.dns2].filter(Boolean).join(', ')
@@ -147,7 +167,8 @@ function DetailsCard({ network }: { readonly network: NetworkDocument }) {
             </span>,
           ],
           ranges.length > 0 && ['Addresses', formatCount(countAddresses(ranges))],
-          ['Name servers', servers === '' ? 'none' : mono(servers)],
+          external !== undefined && ['External network', external],
+          scope !== undefined && ['Name servers', servers === '' ? 'none' : mono(servers)],
           scope?.dnsSuffix !== undefined && ['Domain', scope.dnsSuffix],
           edgeGateway && ['Edge gateway', <GatewayLink key="gateway" gateway={edgeGateway} />],
           ['Data centres', isShared ? 'all of the organisation' : 'its own'],

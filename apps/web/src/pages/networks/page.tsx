@@ -141,8 +141,8 @@ const columns: readonly GridColumn<NetworkRecord>[] = [
     cell: ({ totalIpCount }) => formatCount(totalIpCount),
   },
   {
-    key: 'gateway',
-    title: 'Edge gateway',
+    key: 'connected',
+    title: 'Connected to',
     width: 'minmax(9rem, .8fr)',
     cell: ({ connectedTo }) => <span className={page['soft']}>{connectedTo ?? '–'}</span>,
   },

@@ -38,6 +38,8 @@ export const composeBody = (wanted: NewVmRequest) => ({
             networkConnection: wanted.networks.map((network, networkConnectionIndex) => ({
               network,
               networkConnectionIndex,
+              // It fits every network: on a direct one the site gives the address.
+              ipAddressAllocationMode: 'DHCP',
             })),
           },
         },

@@ -95,6 +95,7 @@ export function ReachPage() {
       name: each.name,
       href: each.href,
       kind: kindOfLink(each.linkType),
+      external: each.connectedTo,
       range: rangeText(each.defaultGateway, each.netmask) ?? '',
       vms: each.usedIpCount,
       vmNames: names.get(each.href) ?? [],

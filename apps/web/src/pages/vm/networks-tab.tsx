@@ -120,7 +120,7 @@ export function NetworksTab({ vm }: { readonly vm: VmDetails }) {
       {edited !== undefined && (
         <CardDialog
           card={edited === 'new' ? undefined : edited}
-          networks={networks.map(({ name }) => name)}
+          networks={networks.map(({ name, linkType }) => ({ name, kind: kindOfLink(linkType) }))}
           onSave={save}
           onClose={() => setEdited(undefined)}
         />
