@@ -132,18 +132,18 @@ function RemoveDialog({ group, direction, row, onChange, onClose }: RemoveDialog
 }
 
 const columns = (direction: GroupDirection): readonly PageTableColumn<NumberedGroupRule>[] => [
-  { key: 'number', title: 'No.', width: '3.5rem', isEssential: true, cell: ({ number }) => number },
+  { key: 'number', title: 'No.', width: '3.5rem', cell: ({ number }) => number },
   {
     key: 'protocol',
     title: 'Protocol',
-    width: '7rem',
+    width: '6rem',
     isEssential: true,
     cell: ({ rule }) => rule.protocol,
   },
   {
     key: 'ports',
     title: 'Ports',
-    width: '8rem',
+    width: '7rem',
     isEssential: true,
     cell: ({ rule }) => groupPortsText(rule, 'all'),
   },
