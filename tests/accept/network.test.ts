@@ -24,6 +24,14 @@ import { CloudClient, taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import { startBrowser } from '../web/browser.ts'
 import { probe, spoofOf, type Plugged } from './link-probes.ts'
 import { controlPlaneOf, type ControlPlane } from './network/control-plane.ts'
+import {
+  addDualNetwork,
+  CARD,
+  MTU,
+  requireIpv6,
+  WORLD,
+  type DualGuest,
+} from './network/dual-guests.ts'
 import { EdgePages } from './network/edge-pages.ts'
 import {
   addWorld,
@@ -38,12 +46,6 @@ const skip =
   reasonToSkip('host', 'network', 'small', 'cloud', 'browser') ??
   (await reasonWithoutTemporal()) ??
   false
-/** The largest packet of a guest where hosts have 1,500 bytes. */
-const MTU = 1_442
-/** The router of the world. */
-const WORLD = '198.51.100.1'
-/** The name of a guest's card, for its shell. */
-const CARD = '$(ls /sys/class/net | grep ^e | head -n 1)'
 /** How soon guests reach each other after both have booted. */
 const REACHED_S = 5
 /** How soon another host carries an edge gateway. */
@@ -51,11 +53,6 @@ const FAILOVER_MS = 6_000
 const PINGS = 250
 /** While the databases are made again: 40 s. */
 const PINGS_OF_LOSS = 400
-
-/** A guest on a network with IPv6. */
-interface DualGuest extends Plugged {
-  readonly ipv6: string
-}
 
 const stack = new AsyncDisposableStack()
 let lab: Lab
@@ -109,22 +106,6 @@ async function start(client: CloudClient, name: string): Promise<DualGuest> {
   }
 }
 
-/** The default network of the first organisation, as the first VM would make it, and with IPv6. */
-async function addDualNetwork(): Promise<void> {
-  const [org] = childrenByLocalName(await olga.get('/api/org'), 'Org')
-  const links = childrenByLocalName(await olga.get(attribute(org, 'href') ?? ''), 'Link')
-  const vdc = links.find((each) => attribute(each, 'type')?.includes('.vdc+xml') === true)
-  const scope = `<IpScope><Gateway>10.84.0.1</Gateway><Netmask>255.255.240.0</Netmask><Dns1>${WORLD}</Dns1></IpScope>`
-  const body =
-    `<OrgVdcNetwork name="default"><Configuration><IpScopes>${scope}</IpScopes><FenceMode>natRouted</FenceMode></Configuration>` +
-    '<IsIpv6Enabled>true</IsIpv6Enabled></OrgVdcNetwork>'
-  const id = attribute(vdc, 'href')?.slice(-36)
-  const made = await olga.ask('POST', `/api/admin/vdc/${id}/networks`, { body })
-  assert.equal(made.status, 201, made.text)
-}
-
-const ownIpv6 = (guest: Plugged) => inside(guest, `ip -6 -o address show dev ${CARD}`)
-
 const ping = (from: Plugged, address: string, count: number, size = 56) =>
   inside(from, `ping -c ${count} -W 5 -s ${size} ${address}`)
 
@@ -143,7 +124,7 @@ suite('networks across hosts', { skip }, () => {
     await addWorld(await logIn(lab.cloud?.admin))
     const [bob, gwen] = [await logIn(lab.cloud?.tenants[0]), await logIn(lab.cloud?.tenants[1])]
     olga = await enterAdministrator()
-    await addDualNetwork()
+    await addDualNetwork(olga)
     // Placement selects the least used host: each is on another one.
     blue = [await start(bob, 'one'), await start(bob, 'two')]
     green = await start(gwen, 'green')
@@ -181,36 +162,8 @@ suite('networks across hosts', { skip }, () => {
     assert.ok(!found.includes(green.address) || blue.some((each) => each.address === green.address))
   })
 
-  test('guests on two hosts reach each other by IPv6 and by name, and a guest of another organisation has none', async () => {
-    const [one, two] = blue
-    for (const guest of blue) {
-      const has = async () => (await ownIpv6(guest)).includes(` ${guest.ipv6}/64 `)
-      await until(`${guest.domain} has ${guest.ipv6}`, has, GUEST_MS)
-    }
-    const ping6 = (from: Plugged, address: string, size = 56) =>
-      inside(from, `ping6 -c 3 -W 5 -s ${size} ${address}; true`)
-    const isReached = async () => (await ping6(one, two.ipv6)).includes('3 packets received')
-    await until(`${two.ipv6} is reached`, isReached, GUEST_MS)
-    assert.match(await ping6(two, one.ipv6, MTU - 48), /3 packets received/)
-    const found = await inside(one, `nslookup small ${WORLD}`)
-    for (const { ipv6 } of blue) assert.ok(found.includes(ipv6), found)
-    // The other organisation’s network has none: its guest hears no prefix, and what it sends ends at its card.
-    assert.equal(green.ipv6, '')
-    assert.doesNotMatch(await ownIpv6(green), / fd/)
-    const to = `${one.ipv6}/128 dev ${CARD}`
-    const asked = `${green.mac} > 33:33:ff`
-    const frames = await framesOf(one, 'out', [`> ${one.ipv6}`], async () => {
-      await framesOf(green, 'in', [asked], async () => {
-        const script = `ip -6 route add ${to}; ping6 -c 2 -W 2 ${one.ipv6}; ip -6 route del ${to}`
-        assert.doesNotMatch(await inside(green, script), /bytes from/)
-      })
-      await ping6(two, one.ipv6)
-    })
-    assert.deepEqual(
-      frames.filter((frame) => frame.includes(green.mac)),
-      [],
-    )
-  })
+  test('guests on two hosts reach each other by IPv6 and by name, and a guest of another organisation has none', () =>
+    requireIpv6(blue, green))
 
   test('no frame of one organisation arrives at a card of another, with the same range', async () => {
     const [one, two] = blue
