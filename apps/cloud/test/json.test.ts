@@ -33,14 +33,16 @@ const bare = (node: Element): Element => ({
 })
 
 test('every document that can be read is the same in JSON, in both dialects', async () => {
-  const others = new Set(['takeScreenshot', 'readSchema', 'readOpenApi'])
+  const others = new Set(['takeScreenshot', 'readSchema', 'readOpenApi', 'exportOrgUsage'])
   for (const { dialect, ask } of api.spoken) {
     let compared = 0
     for (const route of routes.filter(({ method }) => method === 'GET')) {
       // A stream never ends.
       if (route.name === 'followEvents') continue
       const token = await api.enter(api.eng.org, 'system administrator')
-      const path = pathOf(route, await idsFor(api, route, token))
+      // What is used now is more at the second read.
+      const query = route.name === 'readOrgUsage' ? '?from=2026-01-01&to=2026-01-03' : ''
+      const path = pathOf(route, await idsFor(api, route, token)) + query
       const { accept } = acceptOf(route)
       const xml = await ask('GET', path, { token, headers: { accept } })
       const json = await ask('GET', path, { headers: { accept: asJson(accept), ...bearer(token) } })

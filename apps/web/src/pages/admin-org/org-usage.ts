@@ -1,5 +1,5 @@
 // What an organisation used, as lines of charts and rows of a table.
-import type { UsageAmounts, UsagePeriodDocument } from '../api/documents.ts'
+import type { UsageAmounts, UsagePeriodDocument } from '../../api/documents.ts'
 
 const HOUR_MS = 3_600_000
 const GIB = 1024
