@@ -1,21 +1,28 @@
-// Goal: users log in as the guide says, with the programs that they have. Method: a cell in its own process with TLS, a real
-// PostgreSQL, unchanged curl and pyvcloud.
+// Goal: users log in as the guides say, with the programs that they have, and lose access when they leave. Method: a cell in its own
+// process with TLS, a real PostgreSQL, a real OpenLDAP, unchanged curl and pyvcloud.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { pythonWith, reasonToSkip } from '@skerry/lab'
+import { pythonWith, reasonToSkip, startDirectory, type Directory } from '@skerry/lab'
+import { makeSeal } from '@skerry/service'
 import type { OrgId } from '@skerry/vm'
+import { Attribute, Change, Client } from 'ldapts'
 
+import type { Profile } from '../../apps/cli/src/profiles/profiles.ts'
+import { keptProfiles, skerry } from '../../apps/cli/test/terminal.ts'
 import { hashToken } from '../../apps/cloud/src/auth/access-token.ts'
+import { reconcilePeople } from '../../apps/cloud/src/reconcile/people.ts'
 import { addAccessToken } from '../../apps/cloud/src/tenants/access-tokens.ts'
-import { ACCEPT, startLoneCell, type LoneCell } from '../attack/lone-cell.ts'
+import { ACCEPT, PASSWORD, startLoneCell, type LoneCell } from '../attack/lone-cell.ts'
 
-const skip = reasonToSkip('cloud', 'clients') ?? false
+const skip = reasonToSkip('cloud', 'clients', 'identity') ?? false
+const NOWHERE = 'http://127.0.0.1:1'
 const run = promisify(execFile)
 const clients = join(import.meta.dirname, 'clients')
 
@@ -79,5 +86,138 @@ suite('a token for scripts', { skip }, () => {
     assert.equal((await logIn()).stdout, 'blue\n')
     await revoke(id)
     await assert.rejects(logIn(), /Invalid credentials|401/i)
+  })
+})
+
+suite('people of a directory', { skip }, () => {
+  let directory: Directory
+  let profile: Profile
+  before(async () => {
+    if (skip !== false) return
+    const dir = stack.use(await mkdtempDisposable(join(tmpdir(), 'identity-slapd-')))
+    directory = stack.use(await startDirectory(dir.path))
+    const system = await cell.addOrg('System')
+    const token = await cell.enter(system, 'system administrator')
+    const url = `https://127.0.0.1:${cell.port}`
+    profile = { url, user: 'ruler@System', token, ca: cell.ca }
+  })
+
+  const kept = (of: Profile) => keptProfiles({ active: 'work', clouds: { work: of } })
+  const rule = (...words: readonly string[]) =>
+    skerry(NOWHERE, words, {
+      profiles: kept(profile),
+      readSecret: async () => directory.reader.password,
+    })
+
+  const logIn = (user: string, password: string) =>
+    curl('-X', 'POST', '-u', `${user}@blue:${password}`, `${profile.url}/api/sessions`)
+
+  /** One pass of the reconciler, as a cell runs it every ten minutes. */
+  const pass = () =>
+    reconcilePeople(
+      cell.db,
+      makeSeal(
+        () => cell.sealKey,
+        () => randomBytes(12),
+      ),
+    )
+
+  async function changeMember(operation: 'add' | 'delete', uid: string): Promise<void> {
+    const client = new Client({ url: directory.url, tlsOptions: { ca: directory.ca } })
+    await client.bind(directory.admin.dn, directory.admin.password)
+    const values = [`uid=${uid},ou=people,${directory.base}`]
+    const modification = new Attribute({ type: 'member', values })
+    await client.modify(
+      `cn=developers,ou=groups,${directory.base}`,
+      new Change({ operation, modification }),
+    )
+    await client.unbind()
+  }
+
+  test('an administrator adds a directory with skerry, tests it, and sees it', async () => {
+    const pem = join(dirname(ca), 'directory.pem')
+    await writeFile(pem, directory.ca)
+    const roles = ['--group', 'developers=author', '--group', 'admins=organisation administrator']
+    const reads = ['--ca', pem, '--reader', directory.reader.dn, '--base', directory.base]
+    const words = ['identity', 'create', 'corp', '--org', 'blue', '--server', directory.url]
+    const made = await rule(...words, ...reads, ...roles)
+    assert.equal(made.code, 0, made.err)
+    const tested = await rule('identity', 'test', 'corp', '--org', 'blue', '--json')
+    assert.equal(tested.code, 0, tested.err)
+    const listed = await rule('identity', 'list', '--org', 'blue', '--json')
+    assert.match(listed.out, /"developers": "author"/)
+    const removed = await rule('identity', 'set', 'corp', '--org', 'blue', '--group', 'developers')
+    assert.equal(removed.code, 2, 'a group without a role')
+  })
+
+  test('twenty first logins at once with curl make one account', async () => {
+    const logins = await Promise.all(
+      Array.from({ length: 20 }, () => logIn('carol', 'carol-secret')),
+    )
+    assert.deepEqual(new Set(logins.map((each) => each.split('\n').at(-1))), new Set(['200']))
+    const accounts = await cell.db
+      .selectFrom('account')
+      .select('role')
+      .where('name', '=', 'carol')
+      .execute()
+    assert.deepEqual(accounts, [{ role: 'author' }])
+  })
+
+  test('wrong, empty and forged credentials are refused', async () => {
+    for (const [user, password] of [
+      ['bob', 'wrong'],
+      ['bob', ''],
+      ['*', 'bob-secret'],
+      ['bob)(uid=*', 'bob-secret'],
+      ['nobody', 'nobody-secret'],
+    ] as const) {
+      assert.match(await logIn(user, password), /\n401$/, `${user}:${password}`)
+    }
+    await cell.db.deleteFrom('login_failure').execute()
+  })
+
+  test('skerry and pyvcloud log in, and who leaves the group is out within one pass', async () => {
+    const profiles = keptProfiles()
+    const login = await skerry(
+      NOWHERE,
+      ['login', 'work', profile.url, '--user', 'bob@blue', '--ca', ca],
+      { profiles, readSecret: async () => 'bob-secret' },
+    )
+    assert.equal(login.code, 0, login.err)
+    const { token = '' } = (await profiles.read()).clouds['work'] ?? {}
+    const python = await pythonWith(join(clients, 'requirements.txt'))
+    const url = `https://127.0.0.1:${cell.originalPort}`
+    const program = join(clients, 'log-in-with-pyvcloud.py')
+    for (const password of ['bob-secret', token]) {
+      assert.equal(
+        (await run(python, [program, url, ca, 'blue', 'bob', password])).stdout,
+        'blue\n',
+      )
+    }
+    const list = () => skerry(NOWHERE, ['vm', 'list'], { profiles })
+    assert.equal((await list()).code, 0)
+    const feed = curl('-N', '-H', `x-cloud-authorization: ${token}`, `${profile.url}/api/events`)
+    await changeMember('delete', 'bob')
+    assert.equal(await pass(), 1)
+    // The stream would never end.
+    await feed
+    assert.equal((await list()).code, 1)
+    for (const password of ['bob-secret', token]) {
+      assert.match(await logIn('bob', password), /\n401$/)
+    }
+    assert.match(await logIn('carol', 'carol-secret'), /\n200$/)
+    await changeMember('add', 'bob')
+    assert.match(await logIn('bob', 'bob-secret'), /\n200$/)
+    assert.match(await logIn('bob', token), /\n401$/, 'a return restores nothing')
+  })
+
+  test('while the directory is dead none of its users is lost, and local users log in', async () => {
+    await cell.addUser(org, 'local', 'author')
+    await directory.kill9()
+    assert.match(await logIn('carol', 'carol-secret'), /\n503$/)
+    assert.match(await logIn('local', PASSWORD), /\n200$/)
+    assert.equal(await pass(), 0)
+    await directory.restart()
+    assert.match(await logIn('carol', 'carol-secret'), /\n200$/)
   })
 })

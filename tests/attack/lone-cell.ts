@@ -40,6 +40,8 @@ export interface LoneCell extends AsyncDisposable {
   /** The listener for clients of the original API. */
   readonly originalPort: number
   readonly ca: string
+  /** Encrypts secrets in the database. */
+  readonly sealKey: string
   readonly db: Kysely<CloudTables>
   addOrg(name: string): Promise<OrgId>
   addUser(org: OrgId, name: string, role: Role): Promise<void>
@@ -122,6 +124,7 @@ export async function startLoneCell(): Promise<LoneCell> {
     port,
     originalPort: port + 3,
     ca: site.cert,
+    sealKey,
     db,
     ask,
     addOrg: (name) => addOrg(db, name),

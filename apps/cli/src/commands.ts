@@ -2,6 +2,7 @@ import { findCommand, isGroup } from '@skerry/command-line'
 
 import { command, type Command } from './command.ts'
 import { admin } from './commands/admin/admin.ts'
+import { identity } from './commands/administration/identity.ts'
 import { orgUsage } from './commands/administration/org-usage.ts'
 import { administration } from './commands/administration/orgs-and-hosts.ts'
 import { quota } from './commands/administration/quota.ts'
@@ -149,6 +150,7 @@ export const commands: readonly Command[] = [
   ...task,
   ...user,
   ...token,
+  ...identity,
   ...quota,
   orgUsage,
   ...administration,

@@ -43,6 +43,7 @@ const verbs: Readonly<Record<string, string>> = {
   stop: 'stops',
   suspend: 'saves the memory and stops',
   take: 'takes one of what the cloud has for the organisation',
+  test: 'asks another server whether it works',
   usage: 'shows what was used',
   wait: 'waits until it ends',
   waive: 'goes on without a host',

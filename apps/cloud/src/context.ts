@@ -23,7 +23,7 @@ export interface RequestContext {
   readonly clock: Clock
   /** 256 bits of secure randomness, as text. */
   readonly secret: () => string
-  readonly seal: Pick<Seal, 'close'>
+  readonly seal: Seal
   readonly uploads: Uploads
   /** Open event feeds of this cell. */
   readonly feeds: Pick<Feeds, 'requireRoom' | 'open' | 'catchUp' | 'isCurrent'>

@@ -3,6 +3,7 @@ import { adminConsoles } from './admin-routes/consoles.ts'
 import { edgeGateways } from './admin-routes/edge-gateways.ts'
 import { externalNetworks } from './admin-routes/external-networks.ts'
 import { adminHosts } from './admin-routes/hosts.ts'
+import { identityProviders } from './admin-routes/identity-providers.ts'
 import { networks } from './admin-routes/networks.ts'
 import { adminOrgs } from './admin-routes/orgs.ts'
 import { securityGroups } from './admin-routes/security-groups.ts'
@@ -38,6 +39,7 @@ const described: readonly CloudRoute[] = [
   ...edgeGateways,
   ...externalNetworks,
   ...securityGroups,
+  ...identityProviders,
   ...catalogs,
   ...uploading,
   ...entities,

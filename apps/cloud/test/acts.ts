@@ -7,7 +7,7 @@ const rels = new Set(
 )
 /** Relations of requests that submit no operation of a VM. */
 const others =
-  /^(add|edit|remove|enable|disable|recompose|(task|upload|edgeGateway):.*|screen:acquire(Mks)?Ticket)$/
+  /^(add|edit|remove|enable|disable|test|recompose|(task|upload|edgeGateway):.*|screen:acquire(Mks)?Ticket)$/
 
 /** Whether a link of this relation is an action; all others can be read. */
 export const isAction = (rel: string | undefined): boolean =>

@@ -71,6 +71,12 @@ async function setRight(): Promise<void> {
   await sql`delete from security_group`.execute(db)
   await sql`insert into security_group (org, id, name, limits_in, limits_out)
     values (${api.eng.org}, ${api.eng.ids['securityGroup']}, 'lab', true, false)`.execute(db)
+  await sql`delete from identity_provider where id not in (${api.eng.ids['provider']}, ${api.ops.ids['provider']})`.execute(
+    db,
+  )
+  await sql`insert into identity_provider (org, id, name, kind, settings, sealed, disabled)
+    select ${api.eng.org}, ${api.eng.ids['provider']}, 'lab', kind, settings, sealed, true
+    from identity_provider where org = ${api.ops.org} on conflict do nothing`.execute(db)
   await sql`delete from quota`.execute(db)
   await sql`update account set disabled = false where disabled`.execute(db)
   for (const { hash, account, org } of sessions) {

@@ -62,6 +62,9 @@ export const seal = makeSeal(
   () => randomBytes(12),
 )
 
+/** Decrypts what `seal` has encrypted. */
+export const openSealed = (sealed: Buffer, about: string): string => seal.open(sealed, about)
+
 export async function openCloudDatabase(postgres: Postgres): Promise<CloudDatabase> {
   const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepare)
   const options = { applicationName: 'test', size: 8 }

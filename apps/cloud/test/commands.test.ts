@@ -55,7 +55,7 @@ test('init creates a cloud once; a second run changes nothing, and fails without
   const { password } = JSON.parse(await init()) as { password: string }
   const account = await db.selectFrom('account').selectAll().executeTakeFirstOrThrow()
   assert.deepEqual([account.name, account.role], ['administrator', 'system administrator'])
-  assert.ok(await verifyPassword(password, account.password))
+  assert.ok(await verifyPassword(password, account.password ?? ''))
   const { name, epoch, trusted, server, cell } = await readIdentity(
     (await readConfig(config)).identity,
   )

@@ -16,6 +16,7 @@ import { exampleText } from './example-text.ts'
 import { makeOffered } from './make-offered.ts'
 import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
 import { makeHostsReady } from './open-zone.ts'
+import { addProviderRow } from './provider-row.ts'
 import { COLOUR, fresh, rows, type Row } from './rights-table.ts'
 import { BASE, hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
 
@@ -28,6 +29,7 @@ export const unknown: Readonly<Record<string, string>> = {
   externalNetwork: NOBODYS,
   address: '203.0.113.10',
   securityGroup: NOBODYS,
+  provider: NOBODYS,
   task: NOBODYS,
   accessToken: NOBODYS,
   userToken: NOBODYS,
@@ -146,6 +148,9 @@ export async function idsFor(
   Object.assign(ids, await edgeIdsFor(api, route, fresh()))
   if (route.path.includes(':securityGroup')) {
     ids['securityGroup'] = await addSecurityGroupRow(api.cloud.db, api.eng.org, fresh())
+  }
+  if (route.path.includes(':provider')) {
+    ids['provider'] = await addProviderRow(api.cloud.db, api.eng.org, fresh())
   }
   ids['accessToken'] = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
   ids['userToken'] = ids['accessToken']

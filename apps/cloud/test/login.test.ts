@@ -15,7 +15,7 @@ import { hashPassword } from '../src/auth/password.ts'
 import { makeSessions } from '../src/auth/sessions.ts'
 import { deleteExpired } from '../src/reconcile/delete-expired.ts'
 import { FREE_FAILURES, recordFailure } from '../src/tenants/login-failures.ts'
-import { openCloudDatabase, startDatabases } from './cloud-database.ts'
+import { openCloudDatabase, openSealed, startDatabases } from './cloud-database.ts'
 
 /** Seconds, more than any test takes: a delay is still in effect when it is checked. */
 const LONG = 600
@@ -37,7 +37,11 @@ async function openCells() {
   }
   const now = () => performance.now()
   const cells = [1, 2].map(() =>
-    makeSessions(db, () => randomBytes(32).toString('base64url'), makeCheck(db, password, { now })),
+    makeSessions(
+      db,
+      () => randomBytes(32).toString('base64url'),
+      makeCheck(db, password, { now, open: openSealed }),
+    ),
   )
   const logIn = async (cell: number, user: string, secret: string, address = '10.0.0.1') => {
     try {

@@ -15,7 +15,13 @@ import { schedules } from '../src/reconcile/schedules.ts'
 import { claimTask, turnBack } from '../src/tasks/claim-task.ts'
 import { endTask } from '../src/tasks/end-task.ts'
 import { CutHost, followed, vmAt } from './away-host.ts'
-import { openCloudDatabase, startDatabases, vmOf, type CloudDatabase } from './cloud-database.ts'
+import {
+  openCloudDatabase,
+  seal,
+  startDatabases,
+  vmOf,
+  type CloudDatabase,
+} from './cloud-database.ts'
 
 let postgres: Postgres
 before(async () => {
@@ -129,6 +135,7 @@ test('concurrent passes submit one task for each VM, and each queue gets a wake-
       db: cloud.db,
       wake: (vm) => woken.push(vm),
       hosts: () => assert.fail('no order is sent to a host'),
+      seal,
     },
     running,
   )
@@ -149,7 +156,7 @@ test('pending undos at a reachable host are executed without a new session', asy
   const [vm, other] = (await cloud.addVms(2, 'POWERED_ON')).vms as [VmId, VmId]
   const host = simulatedHost({ vms: [vmAt(vm, 'on'), vmAt(other, 'on')] })
   const woken: VmId[] = []
-  const passes = reconcilers({ db, wake: (id) => woken.push(id), hosts: () => host }, running)
+  const passes = reconcilers({ db, wake: (id) => woken.push(id), hosts: () => host, seal }, running)
   const owe = (id: VmId, seconds: number) =>
     sql`
     insert into pending_undo (host, vm, incarnation, goal, task, made_at) select host, id, 1,
@@ -229,7 +236,7 @@ test('idempotency keys are kept for 30 days, sessions for one day', async () => 
 
 test('every pass has a schedule, and every schedule a pass', () => {
   const none = undefined as never
-  const passes = reconcilers({ db: none, wake: () => undefined, hosts: () => none }, running)
+  const passes = reconcilers({ db: none, wake: () => undefined, hosts: () => none, seal }, running)
   assert.deepEqual(
     schedules.map(({ workflow }) => workflow).toSorted(),
     Object.keys(passes).toSorted(),

@@ -48,6 +48,14 @@ async function fill({ org, token, ids, vapp }: TenantsApi['eng']): Promise<void>
     where org = ${org} limit 1`.execute(api.cloud.db)
   await fillNetworks(org, vdc ?? '')
   await fillSecurityGroups(org)
+  await sql`insert into account (org, name, role, provider, subject)
+    select org, 'of a directory', 'user', id, 'subject' from identity_provider where org = ${org}`.execute(
+    api.cloud.db,
+  )
+  await sql`insert into group_role (org, provider, name, role)
+    select org, id, 'developers', 'author' from identity_provider where org = ${org}`.execute(
+    api.cloud.db,
+  )
 }
 
 async function fillSecurityGroups(org: TenantsApi['eng']['org']): Promise<void> {

@@ -18,6 +18,7 @@ import { acceptOf, exampleAt, exampleOf, operationsOf, startOf } from './every-r
 import { makeOffered } from './make-offered.ts'
 import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
 import { makeHostsReady } from './open-zone.ts'
+import { addProviderRow } from './provider-row.ts'
 import {
   BASE,
   hrefOf,
@@ -208,14 +209,17 @@ async function record(
 /** Rows for a route that changes or deletes one. */
 async function freshRows(
   { cloud: { db }, eng: { org } }: TenantsApi,
-  { path, method }: CloudRoute,
+  { path, method, name }: CloudRoute,
   { vdc = '' }: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, string>>> {
   if (method === 'GET') return {}
   const isDeleted = method === 'DELETE'
   if (path.includes(':network')) {
-    const name = isDeleted ? 'old' : 'front'
-    return { network: await addNetworkRow(db, { org, vdc, name }) }
+    const network = { org, vdc, name: isDeleted ? 'old' : 'front' }
+    return { network: await addNetworkRow(db, network) }
+  }
+  if (path.includes(':provider')) {
+    return { provider: await addProviderRow(db, org, `of-${name.toLowerCase()}`) }
   }
   if (!path.includes(':securityGroup')) return {}
   return { securityGroup: await addSecurityGroupRow(db, org, isDeleted ? 'old' : 'api') }

@@ -35,6 +35,7 @@ import {
   DIGEST,
   eventCursors,
   openCloudDatabase,
+  openSealed,
   seal,
   startDatabases,
   type CloudDatabase,
@@ -44,6 +45,7 @@ import { addEdge } from './edge-rows.ts'
 import { holdToSchema } from './held-to-schema.ts'
 import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
 import { pagesOf } from './pages-of.ts'
+import { addProviderRow } from './provider-row.ts'
 
 /** The public address: the base of every link, although the test listens elsewhere. */
 export const BASE = 'https://cloud.example'
@@ -110,7 +112,7 @@ export async function openTenantsApi(
   const postgres = await startDatabases()
   const cloud = await openCloudDatabase(postgres)
   const password = await hashPassword('secret', randomBytes(16))
-  const check = makeCheck(cloud.db, password, { now: () => performance.now() })
+  const check = makeCheck(cloud.db, password, { now: () => performance.now(), open: openSealed })
   const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), check)
   const screens: Screens = { armed: [], away: false }
   const time = { aheadMs: 0 }
@@ -205,6 +207,8 @@ async function resume({ db }: CloudDatabase, { token, org, ids }: Tenant): Promi
     values (${hashToken(token)}, ${org}, ${ids['account']}) on conflict do nothing`.execute(db)
 }
 
+const idOf = (node: Element | undefined): string => hrefOf(node).split('/').at(-1) ?? ''
+
 async function addTenant(
   { db, host }: CloudDatabase,
   ask: Ask,
@@ -252,13 +256,13 @@ async function addTenant(
     token,
     body: '<UploadParams name="on its way" size="1"/>',
   })
-  const idOf = (node: Element | undefined) => hrefOf(node).split('/').at(-1) ?? ''
   const ids = {
     org,
     vdc: vdc.id,
     network: await addNetworkRow(db, { org, vdc: vdc.id, name: 'lab' }),
     ...(await addEdge(db, { org, vdc: vdc.id, name, host })),
     securityGroup: await addSecurityGroupRow(db, org, 'lab'),
+    provider: await addProviderRow(db, org, 'lab'),
     template: `vappTemplate-${template.id}`,
     entity: idOf(vm),
     task: idOf(task),

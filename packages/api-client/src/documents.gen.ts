@@ -663,6 +663,20 @@ export interface CloudDocuments {
     /** tcp or udp of a port. Default: tcp. */
     readonly protocol?: string
   }
+  readonly GroupRole: {
+    /** The name of a group at the identity server, or its DN. */
+    readonly name: string
+    readonly role: string
+  }
+  readonly GroupRoleInput: {
+    /** The name of a group at the identity server, or its DN. */
+    readonly name?: string
+    readonly role?: string
+  }
+  /** All groups that have a role. */
+  readonly GroupRoles: {
+    readonly groupRole?: readonly (CloudDocuments['GroupRoleInput'])[]
+  }
   /** No section ever holds a password. */
   readonly GuestCustomizationSection: {
     readonly required?: boolean
@@ -759,6 +773,111 @@ export interface CloudDocuments {
     readonly type?: string
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly host: readonly (CloudDocuments['Reference'])[]
+  }
+  /** A server that proves users of an organisation, and knows their groups. */
+  readonly IdentityProvider: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly kind?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly isEnabled?: boolean
+    /** ldaps://…, or ldap://… with StartTls. The first that answers is used. */
+    readonly url: readonly (string)[]
+    readonly startTls?: boolean
+    /** PEM certificates of its issuers. Default: those that a cell trusts. */
+    readonly ca?: string
+    /** The DN that searches for people and groups. */
+    readonly reader: string
+    /** Of the Reader. In requests only. */
+    readonly password?: string
+    /** Where People and Groups are, unless they have a base of their own. */
+    readonly base: string
+    readonly people?: CloudDocuments['IdentityProviderPeople']
+    readonly groups?: CloudDocuments['IdentityProviderGroups']
+    readonly groupRole: readonly (CloudDocuments['GroupRole'])[]
+    readonly silentSince?: string
+    readonly doubtedSince?: string
+  }
+  readonly IdentityProviderGroups: {
+    readonly base?: string
+    readonly member?: string
+    readonly name?: string
+    /** How groups in groups are found: levels, or rule for Active Directory. */
+    readonly nested?: string
+  }
+  readonly IdentityProviderGroupsInput: {
+    readonly base?: string
+    readonly member?: string
+    readonly name?: string
+    /** How groups in groups are found: levels, or rule for Active Directory. */
+    readonly nested?: string
+  }
+  /** A server that proves users of an organisation, and knows their groups. */
+  readonly IdentityProviderInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly kind?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly isEnabled?: boolean
+    /** ldaps://…, or ldap://… with StartTls. The first that answers is used. */
+    readonly url?: readonly (string)[]
+    readonly startTls?: boolean
+    /** PEM certificates of its issuers. Default: those that a cell trusts. */
+    readonly ca?: string
+    /** The DN that searches for people and groups. */
+    readonly reader?: string
+    /** Of the Reader. In requests only. */
+    readonly password?: string
+    /** Where People and Groups are, unless they have a base of their own. */
+    readonly base?: string
+    readonly people?: CloudDocuments['IdentityProviderPeopleInput']
+    readonly groups?: CloudDocuments['IdentityProviderGroupsInput']
+    readonly groupRole?: readonly (CloudDocuments['GroupRoleInput'])[]
+    readonly silentSince?: string
+    readonly doubtedSince?: string
+  }
+  readonly IdentityProviderPeople: {
+    readonly base?: string
+    readonly filter?: string
+    /** The attribute that users type as their name: uid, sAMAccountName. */
+    readonly name?: string
+    /** The attribute that stays the same when a person is renamed: entryUUID, objectGUID. */
+    readonly subject?: string
+  }
+  readonly IdentityProviderPeopleInput: {
+    readonly base?: string
+    readonly filter?: string
+    /** The attribute that users type as their name: uid, sAMAccountName. */
+    readonly name?: string
+    /** The attribute that stays the same when a person is renamed: entryUUID, objectGUID. */
+    readonly subject?: string
+  }
+  /** What an identity server answered to its reader. */
+  readonly IdentityProviderTest: {
+    readonly type?: string
+    readonly answers: boolean
+    readonly people?: number
+    readonly groups?: number
+    readonly message: string
+  }
+  /** The identity servers of an organisation. */
+  readonly IdentityProviders: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly identityProviderReference: readonly (CloudDocuments['Reference'])[]
   }
   readonly InstantiateVAppTemplateParams: {
     readonly name: string
@@ -915,14 +1034,14 @@ export interface CloudDocuments {
     readonly id?: string
     readonly name?: string
     readonly type?: string
-    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
+    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
   }
   readonly LinkInput: {
     readonly href?: string
     readonly id?: string
     readonly name?: string
     readonly type?: string
-    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
+    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
   }
   readonly Metadata: {
     readonly href?: string
@@ -1868,7 +1987,7 @@ export interface CloudDocuments {
   }
   /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
   readonly Unavailable: {
-    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
+    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
     readonly type?: string
     /** right: the role lacks it. state: it needs another state. nothing: it would change nothing. closed: it is being deleted. */
     readonly code: 'right' | 'state' | 'nothing' | 'closed'
@@ -1876,7 +1995,7 @@ export interface CloudDocuments {
   }
   /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
   readonly UnavailableInput: {
-    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
+    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
     readonly type?: string
     /** right: the role lacks it. state: it needs another state. nothing: it would change nothing. closed: it is being deleted. */
     readonly code?: 'right' | 'state' | 'nothing' | 'closed'
@@ -1942,6 +2061,10 @@ export interface CloudDocuments {
     readonly role?: CloudDocuments['UserRole']
     /** In requests only. */
     readonly password?: string
+    /** The identity server that proves the user. Not for requests. */
+    readonly identityProvider?: CloudDocuments['Reference']
+    /** Whether the identity server gives the user no role any more. Not for requests. */
+    readonly isLapsed?: boolean
   }
   readonly UserInput: {
     readonly href?: string
@@ -1957,6 +2080,10 @@ export interface CloudDocuments {
     readonly role?: CloudDocuments['UserRoleInput']
     /** In requests only. */
     readonly password?: string
+    /** The identity server that proves the user. Not for requests. */
+    readonly identityProvider?: CloudDocuments['ReferenceInput']
+    /** Whether the identity server gives the user no role any more. Not for requests. */
+    readonly isLapsed?: boolean
   }
   readonly UserRole: {
     readonly name: string
@@ -2560,6 +2687,44 @@ export interface CloudOperations {
     readonly params: { readonly securityGroup: string }
     readonly answer: undefined
   }
+  /** The identity servers of an organisation, by name. A name without an account is looked up in each of them, in this order. */
+  readonly listIdentityProviders: {
+    readonly params: { readonly org: string }
+    readonly answer: CloudDocuments['IdentityProviders']
+  }
+  /** Adds an LDAP server, such as OpenLDAP or Active Directory, that proves users of the organisation. Users get the highest role that one of their groups has; their accounts are created at their first login. The password of the reader is never returned. Only with TLS. */
+  readonly addIdentityProvider: {
+    readonly params: { readonly org: string }
+    readonly body: CloudDocuments['IdentityProviderInput']
+    readonly answer: CloudDocuments['IdentityProvider']
+  }
+  /** An identity server: how it is asked, and the roles of its groups. SilentSince: it does not answer. DoubtedSince: it reports that more users have left than is plausible, and nothing is changed. */
+  readonly readIdentityProvider: {
+    readonly params: { readonly provider: string }
+    readonly answer: CloudDocuments['IdentityProvider']
+  }
+  /** Replaces the settings of an identity server, enables or disables it. Without Password the stored one stays, unless Url, Reader or Ca change. Users of a disabled server cannot log in with it; their sessions and tokens stay. */
+  readonly changeIdentityProvider: {
+    readonly params: { readonly provider: string }
+    readonly body: CloudDocuments['IdentityProviderInput']
+    readonly answer: CloudDocuments['IdentityProvider']
+  }
+  /** Removes an identity server. No user may depend on it. */
+  readonly deleteIdentityProvider: {
+    readonly params: { readonly provider: string }
+    readonly answer: undefined
+  }
+  /** Asks an identity server as its reader, and counts the people and groups that it finds. The answer is 200 also if the server does not answer. */
+  readonly testIdentityProvider: {
+    readonly params: { readonly provider: string }
+    readonly answer: CloudDocuments['IdentityProviderTest']
+  }
+  /** Replaces the groups that have roles, by name or by DN. It takes effect at the next login of each user, and within 15 minutes for all. */
+  readonly writeGroupRoles: {
+    readonly params: { readonly provider: string }
+    readonly body: CloudDocuments['GroupRoles']
+    readonly answer: CloudDocuments['IdentityProvider']
+  }
   /** A catalog with its items. */
   readonly readCatalog: {
     readonly params: { readonly catalog: string }
@@ -3065,6 +3230,13 @@ export const cloudOperations = {
   readSecurityGroup: { method: 'GET', path: '/api/admin/securityGroup/{securityGroup}' },
   changeSecurityGroup: { method: 'PUT', path: '/api/admin/securityGroup/{securityGroup}' },
   deleteSecurityGroup: { method: 'DELETE', path: '/api/admin/securityGroup/{securityGroup}' },
+  listIdentityProviders: { method: 'GET', path: '/api/admin/org/{org}/identityProviders' },
+  addIdentityProvider: { method: 'POST', path: '/api/admin/org/{org}/identityProviders' },
+  readIdentityProvider: { method: 'GET', path: '/api/admin/identityProvider/{provider}' },
+  changeIdentityProvider: { method: 'PUT', path: '/api/admin/identityProvider/{provider}' },
+  deleteIdentityProvider: { method: 'DELETE', path: '/api/admin/identityProvider/{provider}' },
+  testIdentityProvider: { method: 'POST', path: '/api/admin/identityProvider/{provider}/action/test' },
+  writeGroupRoles: { method: 'PUT', path: '/api/admin/identityProvider/{provider}/groups' },
   readCatalog: { method: 'GET', path: '/api/catalog/{catalog}' },
   readCatalogItem: { method: 'GET', path: '/api/catalogItem/{catalogItem}' },
   readResolver: { method: 'GET', path: '/api/entity' },

@@ -53,6 +53,7 @@ export const reasons: Readonly<Record<string, Reason>> = {
   'vm-restarted': vm('the VM was restarted'),
   'user-removed': right('the user was removed'),
   'user-disabled': right('the user was disabled'),
+  'user-lapsed': right('the identity server of the user gives no access any more'),
   'new-password': right('the user has a new password'),
   'org-disabled': right('the organisation of the user was disabled'),
   'no-permission': right('the user has no permission for this screen'),

@@ -11,6 +11,10 @@ import { logIn, nodesIn, skip, tenant, there, vmsOf } from './place.ts'
 const hrefOf = (node: Parameters<typeof attribute>[0]): string => attribute(node, 'href') ?? ''
 
 /** The entry points of a client: its session, and what is not linked from there. */
+/** An identity server that does not exist: a test of it reports that. */
+const DIRECTORY =
+  '<IdentityProvider name="corp" kind="ldap"><Url>ldaps://127.0.0.1:1</Url><Reader>cn=reader</Reader>' +
+  '<Password>long enough</Password><Base>dc=corp</Base></IdentityProvider>'
 const BEGINNINGS = ['/api/session', '/api/session/tokens']
 
 export function testRest(ledger: Ledger): void {
@@ -101,6 +105,11 @@ export function testRest(ledger: Ledger): void {
       assert.equal((await follow(group, 'remove')).status, 204)
       const again = hrefOf((await follow(`${org}/securityGroups`, 'add', web)).root)
       assert.equal((await follow(again, 'remove')).status, 204)
+      const server = hrefOf((await follow(`${org}/identityProviders`, 'add', DIRECTORY)).root)
+      await follow(server, 'edit', DIRECTORY)
+      await follow(server, 'edit', '<GroupRoles/>', 'groups')
+      await follow(server, 'test')
+      assert.equal((await follow(server, 'remove')).status, 204)
       const rita = await logIn({ org: 'red', user: 'rita', password: 'long enough' })
       assert.equal((await follow(org, 'disable')).status, 204)
       assert.equal((await rita.ask('GET', '/api/org')).status, 401, 'out at once')

@@ -92,6 +92,10 @@ const orgUsage = object({
   templateMBMilliseconds: number,
   externalAddressMilliseconds: number,
 })
+const identityServer = object(
+  { name: text, kind: text, urls: listOf(text), enabled: truth, groups: byName(text) },
+  { silentSince: text, doubtedSince: text },
+)
 const quota = byName(object({ used: orNull(number), most: orNull(number) }))
 const execution = object({ id: text, state: text })
 const schedule = object({ id: text, name: text, state: text })
@@ -314,6 +318,10 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   ...same(['user create', 'user set'], user),
   'token list': listOf(object({ name: text, made: text }, { used: text, expires: text })),
   'token revoke': object({ revoked: text }),
+  'identity list': listOf(identityServer),
+  ...same(['identity create', 'identity set'], identityServer),
+  'identity test': object({ name: text, people: number, groups: number }),
+  'identity rm': object({ removed: text }),
   ...same(['quota info', 'quota set'], quota),
   ...same(['host enable', 'host disable', 'org enable', 'org disable'], done),
   'org create': object({ name: text, href: text }),

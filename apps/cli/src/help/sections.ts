@@ -22,7 +22,10 @@ export const sections: readonly (readonly [string, readonly string[]])[] = [
       'security-group',
     ],
   ],
-  ['Cloud administration', ['org', 'vdc', 'user', 'token', 'quota', 'host', 'external']],
+  [
+    'Cloud administration',
+    ['org', 'vdc', 'user', 'token', 'identity', 'quota', 'host', 'external'],
+  ],
   ['Workflows', ['workflow']],
   ['Operators, on the machine of a cell, bypassing the API', ['admin']],
   [
@@ -62,6 +65,7 @@ export const groups: Readonly<Record<string, string>> = {
   vdc: 'list and create data centres',
   user: 'list, create and change users',
   token: 'list and revoke API tokens',
+  identity: 'list, create, change, test and remove identity servers of an organisation',
   quota: 'show and set the quota of an organisation',
   host: 'list, enable and disable hosts',
   workflow: 'list, run, schedule, export and import workflows',

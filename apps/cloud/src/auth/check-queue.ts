@@ -28,6 +28,19 @@ export const checkBounds = {
   networks: 10_000,
 } as const
 
+export type CheckBounds = Readonly<Record<keyof typeof checkBounds, number>>
+
+/** Limits for checks at one identity server. They take no processor here, and more of them wait while it is slow. */
+export const directoryBounds: CheckBounds = {
+  ...checkBounds,
+  running: 16,
+  runningUnknown: 12,
+  ofUnknown: 4,
+  ofKnown: 8,
+  waitingOfNetwork: 64,
+  waiting: 256,
+}
+
 /** How long a rejected caller should wait before the next try. */
 const RETRY_SECONDS = 5
 
@@ -47,11 +60,13 @@ export interface CheckQueueOptions {
   readonly now: () => number
   /** Addresses that many clients share, such as a load balancer's: limits per network do not apply to them. */
   readonly sharedAddresses?: readonly string[] | undefined
+  readonly bounds?: CheckBounds
 }
 
 /** Runs password checks in turn: networks with a recent login first, and round robin between networks. */
 export class CheckQueue {
   readonly #options: CheckQueueOptions
+  readonly #bounds: CheckBounds
   readonly #shared: ReadonlySet<string>
   readonly #networks = new Map<string, Network>()
   /** Networks with waiting checks, in the order of their turns. */
@@ -61,6 +76,7 @@ export class CheckQueue {
 
   constructor(options: CheckQueueOptions) {
     this.#options = options
+    this.#bounds = options.bounds ?? checkBounds
     this.#shared = new Set((options.sharedAddresses ?? []).map(networkOf))
   }
 
@@ -72,8 +88,8 @@ export class CheckQueue {
     const kind = isShared || network.knownUntil > this.#options.now() ? 'known' : 'unknown'
     if (!isShared) this.#requireBudget(network)
     const isFull =
-      this.#waiting[kind] >= checkBounds.waiting ||
-      (!isShared && network.waiting.length >= checkBounds.waitingOfNetwork)
+      this.#waiting[kind] >= this.#bounds.waiting ||
+      (!isShared && network.waiting.length >= this.#bounds.waitingOfNetwork)
     if (isFull) {
       throw new Fault('too-many', 'too many password checks are in progress', {
         hint: `retry in ${RETRY_SECONDS} s`,
@@ -86,7 +102,7 @@ export class CheckQueue {
       if (!isShared) this.#requireBudget(network)
       const found = await check()
       if (found === undefined) this.#countFailure(network)
-      else network.knownUntil = this.#options.now() + checkBounds.knownMs
+      else network.knownUntil = this.#options.now() + this.#bounds.knownMs
       return found
     } finally {
       network.running -= 1
@@ -111,7 +127,7 @@ export class CheckQueue {
     const network: Network = found ?? fresh
     this.#networks.delete(name)
     this.#networks.set(name, network)
-    if (this.#networks.size > checkBounds.networks) {
+    if (this.#networks.size > this.#bounds.networks) {
       const [oldest] = this.#networks.keys()
       if (oldest !== undefined) this.#networks.delete(oldest)
     }
@@ -133,7 +149,7 @@ export class CheckQueue {
   }
 
   #next(): void {
-    const { running, runningUnknown, ofKnown, ofUnknown } = checkBounds
+    const { running, runningUnknown, ofKnown, ofUnknown } = this.#bounds
     while (this.#running.known + this.#running.unknown < running) {
       const unknownMay = this.#running.unknown < runningUnknown
       const next =
@@ -160,7 +176,7 @@ export class CheckQueue {
 
   #requireBudget(network: Network): void {
     this.#settle(network)
-    const { failures, failureMs, freeFailures } = checkBounds
+    const { failures, failureMs, freeFailures } = this.#bounds
     const budgetMs = (network.failures - failures + 1) * failureMs
     const pauseMs = network.failures < freeFailures ? 0 : network.nextAt - this.#options.now()
     const seconds = Math.ceil(Math.max(budgetMs, pauseMs) / 1000)
@@ -172,9 +188,9 @@ export class CheckQueue {
   #countFailure(network: Network): void {
     this.#settle(network)
     network.failures += 1
-    network.nextAt = this.#options.now() + checkBounds.pauseMs
+    network.nextAt = this.#options.now() + this.#bounds.pauseMs
     // A network that guesses passwords loses its priority.
-    if (network.failures >= checkBounds.failures) network.knownUntil = 0
+    if (network.failures >= this.#bounds.failures) network.knownUntil = 0
   }
 
   /** Counted failures expire one by one. */
@@ -182,7 +198,7 @@ export class CheckQueue {
     const now = this.#options.now()
     network.failures = Math.max(
       0,
-      network.failures - (now - network.countedAt) / checkBounds.failureMs,
+      network.failures - (now - network.countedAt) / this.#bounds.failureMs,
     )
     network.countedAt = now
   }

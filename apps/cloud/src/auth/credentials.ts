@@ -1,21 +1,26 @@
 import { createHash } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
-import { networkOf, type BasicCredentials } from '@skerry/service'
+import { networkOf, type BasicCredentials, type Seal } from '@skerry/service'
 import type { OrgId, UserId } from '@skerry/vm'
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type Selectable } from 'kysely'
 
 import type { CloudTables } from '../database/tables.ts'
+import { arrive } from '../directories/arrive.ts'
+import { provePerson } from '../directories/ask-directory.ts'
+import { accessTo } from '../directories/identity-providers.ts'
 import type { Role } from '../domain/roles.ts'
 import { forgiveFailures, readFailures, recordFailure } from '../tenants/login-failures.ts'
 import { emitRefusedLogin } from '../tenants/logins.ts'
 import { hashToken, isAccessToken, NOTED, UNEXPIRED } from './access-token.ts'
-import { CheckQueue, type CheckQueueOptions } from './check-queue.ts'
+import { CheckQueue, directoryBounds, type CheckQueueOptions } from './check-queue.ts'
 import { verifyPassword } from './password.ts'
 
 export interface Account {
   readonly id: UserId
   readonly org: OrgId
+  /** As it is stored, which may differ from what was typed. */
+  readonly name: string
   readonly role: Role
   /** The API token that was given instead of a password. */
   readonly accessToken?: { readonly id: string; readonly name: string }
@@ -30,20 +35,35 @@ const keyOf = ({ user, org }: BasicCredentials, address: string): Buffer =>
     .update(JSON.stringify([org, user, networkOf(address)]))
     .digest()
 
+export interface CheckOptions extends Omit<CheckQueueOptions, 'bounds'> {
+  /** Decrypts the passwords of identity servers' readers. */
+  readonly open: Seal['open']
+}
+
 /** `spare`: a hash without a known password, for accounts that do not exist. */
 export function makeCheck(
   db: Kysely<CloudTables>,
   spare: string,
-  options: CheckQueueOptions,
+  { open, ...options }: CheckOptions,
 ): CheckCredentials {
   const queue = new CheckQueue(options)
+  // One for each identity server: one that hangs holds up no other login.
+  const queues = new Map<string, CheckQueue>()
+  const queueOf = (server: IdentityServer | undefined): CheckQueue => {
+    if (!server) return queue
+    const known = queues.get(server.id)
+    const found = known ?? new CheckQueue({ ...options, bounds: directoryBounds })
+    queues.set(server.id, found)
+    return found
+  }
   return async (credentials, address) => {
     const key = keyOf(credentials, address)
-    const account = await queue.take(address, async () => {
+    const proof = await proofOf(db, credentials)
+    const account = await queueOf(proof.servers[0]).take(address, async () => {
       const { wait, any } = await readFailures(db, key)
       // Also with the right password: otherwise the response would reveal that it is right.
       if (wait > 0) throw tooMany(wait)
-      const found = await check(db, credentials, spare)
+      const found = await check(db, credentials, proof, { spare, open })
       if (!found) {
         await recordFailure(db, key)
         await emitRefusedLogin(db, { ...credentials, address })
@@ -55,26 +75,74 @@ export function makeCheck(
   }
 }
 
-/** The account of these credentials, if they are right and it is enabled. */
-async function check(
+type IdentityServer = Selectable<CloudTables['identity_provider']>
+
+/** What proves a user: a token, the password of an account, or one of these identity servers. */
+interface KindOfProof {
+  readonly account?: LocalAccount | undefined
+  readonly servers: readonly IdentityServer[]
+}
+
+interface LocalAccount {
+  readonly id: UserId
+  readonly org: OrgId
+  readonly name: string
+  readonly role: Role
+  readonly password: string | null
+  readonly disabled: boolean
+  readonly provider: string | null
+}
+
+/** An account has one proof. A name without an account is looked up at the identity servers of its organisation. */
+async function proofOf(
   db: Kysely<CloudTables>,
-  credentials: BasicCredentials,
-  spare: string,
-): Promise<Account | undefined> {
-  const { user, org, password } = credentials
-  if (isAccessToken(password)) return accountOfToken(db, credentials)
+  { user, org, password }: BasicCredentials,
+): Promise<KindOfProof> {
+  if (isAccessToken(password)) return { servers: [] }
   const account = await db
     .selectFrom('account')
     .innerJoin('org', 'org.id', 'account.org')
-    .select(['account.id', 'account.org', 'account.role', 'account.password'])
-    .select('account.disabled')
+    .select(['account.id', 'account.org', 'account.name', 'account.role', 'account.password'])
+    .select(['account.disabled', 'account.provider'])
     .where('org.name', '=', org)
     .where('account.name', '=', user)
     .where('org.disabled', '=', false)
     .executeTakeFirst()
+  if (account && account.provider === null) return { account, servers: [] }
+  const all = db
+    .selectFrom('identity_provider')
+    .innerJoin('org', 'org.id', 'identity_provider.org')
+    .selectAll('identity_provider')
+    .where('org.name', '=', org)
+    .where('org.disabled', '=', false)
+    .where('identity_provider.disabled', '=', false)
+    .orderBy('identity_provider.name')
+  const provider = account?.provider
+  const servers = provider ? all.where('identity_provider.id', '=', provider) : all
+  return { account, servers: await servers.execute() }
+}
+
+/** The account of these credentials, if they are right and it is enabled. */
+async function check(
+  db: Kysely<CloudTables>,
+  credentials: BasicCredentials,
+  { account, servers }: KindOfProof,
+  { spare, open }: { readonly spare: string; readonly open: Seal['open'] },
+): Promise<Account | undefined> {
+  const { user, password } = credentials
+  if (isAccessToken(password)) return accountOfToken(db, credentials)
+  for (const server of servers) {
+    const proof = await provePerson(accessTo(server, open), user, password)
+    if (proof === 'unknown') continue
+    if (proof === 'wrong') return undefined
+    const arrived = await arrive(db, server, proof.person)
+    // The name may belong to another person now.
+    return account && arrived?.id !== account.id ? undefined : arrived
+  }
+  if (servers.length > 0) return undefined
   // A missing account takes as much time as an existing one.
   const right = await verifyPassword(password, account?.password ?? spare)
-  return right && !account?.disabled ? account : undefined
+  return right && account?.password && !account.disabled ? account : undefined
 }
 
 /** The account of this API token, if it is that of these names: the token of another user is as wrong as an unknown one. */
@@ -83,18 +151,20 @@ async function accountOfToken(
   { user, org, password }: BasicCredentials,
 ): Promise<Account | undefined> {
   const { rows } = await sql<
-    Omit<Account, 'accessToken'> & { token: string; name: string; stale: boolean }
+    Omit<Account, 'accessToken'> & { token: string; token_name: string; stale: boolean }
   >`
-    select account.id as id, account.org as org, account.role as role, access_token.id as token,
-      access_token.name as name, coalesce(used_at < clock_timestamp() - ${NOTED}, true) as stale
+    select account.id as id, account.org as org, account.name as name, account.role as role,
+      access_token.id as token, access_token.name as token_name, coalesce(used_at < clock_timestamp() - ${NOTED}, true) as stale
     from access_token
       join account on account.org = access_token.org and account.id = access_token.account
       join org on org.id = access_token.org
     where token_hash = ${hashToken(password)} and account.name = ${user} and org.name = ${org}
-      and not account.disabled and not org.disabled and ${UNEXPIRED}`.execute(db)
+      and not account.disabled and not account.lapsed and not org.disabled and ${UNEXPIRED}`.execute(
+    db,
+  )
   const [found] = rows
   if (!found) return undefined
-  const { token, name, stale, ...account } = found
+  const { token, token_name: name, stale, ...account } = found
   if (stale) {
     await sql`update access_token set used_at = clock_timestamp() where id = ${token}`.execute(db)
   }

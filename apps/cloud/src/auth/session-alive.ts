@@ -35,7 +35,8 @@ export async function readPrincipals(
     from session join account on account.org = session.org and account.id = session.account
       join org on org.id = session.org
       left join access_token on access_token.org = session.org and access_token.id = session.access_token
-    where session.token_hash = any(${hashes(ofSessions)}::bytea[]) and not account.disabled and not org.disabled
+    where session.token_hash = any(${hashes(ofSessions)}::bytea[]) and not account.disabled
+      and not account.lapsed and not org.disabled
       and session.seen_at > clock_timestamp() - ${IDLE}
       and session.began_at > clock_timestamp() - ${LIFE} and ${UNEXPIRED}
     union all
@@ -44,7 +45,7 @@ export async function readPrincipals(
       join account on account.org = access_token.org and account.id = access_token.account
       join org on org.id = access_token.org
     where token_hash = any(${hashes(ofScripts)}::bytea[]) and not account.disabled
-      and not org.disabled and ${UNEXPIRED}`.execute(db)
+      and not account.lapsed and not org.disabled and ${UNEXPIRED}`.execute(db)
   const stale = rows.filter((row) => row.stale).map(({ hash }) => hash)
   if (stale.length > 0) {
     await sql`update session set seen_at = clock_timestamp()

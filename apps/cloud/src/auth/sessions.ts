@@ -28,9 +28,9 @@ export function makeSessions(
 ): Sessions {
   return {
     async logIn(credentials, address) {
-      const { id, role, org, accessToken } = await check(credentials, address)
+      const { id, name: user, role, org, accessToken } = await check(credentials, address)
       const token = secret()
-      const { user, org: orgName } = credentials
+      const orgName = credentials.org
       const begun = { hash: hashToken(token), org, account: id, accessToken: accessToken?.id }
       try {
         await beginSession(db, begun, { user, address, token: accessToken?.name })
@@ -53,7 +53,7 @@ export function makeSessions(
           left join access_token on access_token.org = session.org and access_token.id = session.access_token
         where session.token_hash = ${hash} and session.seen_at > clock_timestamp() - ${IDLE}
           and session.began_at > clock_timestamp() - ${LIFE} and not account.disabled
-          and not org.disabled and ${UNEXPIRED}`.execute(db)
+          and not account.lapsed and not org.disabled and ${UNEXPIRED}`.execute(db)
       const [found] = rows
       if (!found) return undefined
       const { noted, script, ...principal } = found
@@ -79,8 +79,8 @@ async function findByAccessToken(
     from access_token
       join account on account.org = access_token.org and account.id = access_token.account
       join org on org.id = access_token.org
-    where token_hash = ${hashToken(token)} and not account.disabled and not org.disabled
-      and ${UNEXPIRED}`.execute(db)
+    where token_hash = ${hashToken(token)} and not account.disabled and not account.lapsed
+      and not org.disabled and ${UNEXPIRED}`.execute(db)
   const [found] = rows
   if (!found) return undefined
   const { id, stale, ...principal } = found

@@ -144,7 +144,11 @@ async function buildListeners(
   }
   const spare = await hashPassword(ids.secret(), ids.salt())
   const check = meter.counted(
-    makeCheck(db, spare, { now: () => performance.now(), sharedAddresses }),
+    makeCheck(db, spare, {
+      now: () => performance.now(),
+      sharedAddresses,
+      open: (sealed, about) => seal.open(sealed, about),
+    }),
   )
   const sessions = makeSessions(db, () => ids.secret(), check)
   const options = { requestId: () => ids.uuid(), log }

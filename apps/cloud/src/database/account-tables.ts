@@ -1,6 +1,7 @@
 import type { OrgId, UserId } from '@skerry/vm'
-import type { Generated } from 'kysely'
+import type { Generated, JSONColumnType } from 'kysely'
 
+import type { LdapSettings } from '../domain/ldap-settings.ts'
 import type { Role } from '../domain/roles.ts'
 import type { MaybeTime, Time } from './column-types.ts'
 
@@ -12,9 +13,27 @@ export interface AccountTables {
     id: Generated<UserId>
     name: string
     role: Role
-    password: string
+    password: string | null
     disabled: Generated<boolean>
+    provider: string | null
+    subject: string | null
+    lapsed: Generated<boolean>
+    proved_at: MaybeTime
   }
+  identity_provider: {
+    org: OrgId
+    id: Generated<string>
+    name: string
+    kind: 'ldap'
+    settings: JSONColumnType<LdapSettings>
+    sealed: Buffer
+    disabled: Generated<boolean>
+    made_at: Time
+    silent_since: MaybeTime
+    silent_reported: Generated<boolean>
+    doubted_since: MaybeTime
+  }
+  group_role: { org: OrgId; provider: string; name: string; role: Role }
   session: {
     token_hash: Buffer
     org: OrgId

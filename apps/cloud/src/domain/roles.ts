@@ -62,6 +62,9 @@ export const withinOrg = (role: Role): Role =>
 export const lowerRole = (one: Role, other: Role): Role =>
   isWithin(one, other) ? one : isWithin(other, one) ? other : 'console only'
 
+/** The higher of two roles. */
+export const higherRole = (one: Role, other: Role): Role => (isWithin(one, other) ? other : one)
+
 function isWithin(one: Role, other: Role): boolean {
   const allowed: readonly Permission[] = roles[other]
   return roles[one].every((permission) => allowed.includes(permission))

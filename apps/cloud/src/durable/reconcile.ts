@@ -40,6 +40,11 @@ export async function foldUsage(): Promise<void> {
   await passes.foldUsage()
 }
 
+/** Takes the access of users away who have left, according to their identity servers. */
+export async function reconcilePeople(): Promise<void> {
+  await passes.reconcilePeople()
+}
+
 /** Deletes expired rows. */
 export async function keepHouse(): Promise<void> {
   await passes.keepHouse()

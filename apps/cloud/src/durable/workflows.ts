@@ -6,6 +6,7 @@ export {
   reconcileEdgeGroups,
   reconcilePendingUndo,
   reconcileLeases,
+  reconcilePeople,
   reconcilePower,
 } from './reconcile.ts'
 export { vmQueue } from './vm-queue.ts'

@@ -45,6 +45,8 @@ export class Hrefs {
   orgUsageTable = (org: string): string => this.to(fill(at.orgUsageTable, { org }))
   securityGroups = (org: string): string => this.to(fill(at.securityGroups, { org }))
   securityGroup = (id: string): string => this.to(fill(at.securityGroup, { securityGroup: id }))
+  identityProviders = (org: string): string => this.to(fill(at.identityProviders, { org }))
+  identityProvider = (id: string): string => this.to(fill(at.identityProvider, { provider: id }))
   adminHost = (host: string): string => this.to(fill(at.adminHost, { host }))
   adminConsole = (id: string): string => this.to(fill(at.adminConsole, { console: id }))
   template = (id: string): string => this.to(fill(at.template, { template: `vappTemplate-${id}` }))

@@ -1,6 +1,7 @@
 import { UUID } from '@skerry/vm'
 
 import type { Tx, TaskRow } from '../database/tables.ts'
+import { findProvider, type IdentityProviderRow } from '../directories/identity-providers.ts'
 import { may, type OwnedResource, type Principal } from '../domain/authorize.ts'
 import { findHost, type HostRow } from '../hosts/hosts.ts'
 import { findUpload, type UploadRow } from '../images/upload-rows.ts'
@@ -49,6 +50,7 @@ export interface PathResources {
   readonly edgeGateway: EdgeGatewayRow
   readonly externalNetwork: OutsideNetwork & OwnedResource
   readonly securityGroup: SecurityGroupRow
+  readonly provider: IdentityProviderRow
   readonly entity: Entity
   readonly task: TaskRow
   readonly accessToken: AccessTokenRow
@@ -104,6 +106,10 @@ export const resourceFinders: Finders = {
   async securityGroup(tx, id) {
     const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:securitygroup:)/)
     return uuid === undefined ? undefined : findSecurityGroup(tx, uuid)
+  },
+  async provider(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findProvider(tx, uuid)
   },
   async template(tx, id) {
     const uuid = uuidOf(id, /^(vappTemplate|vm)-/)

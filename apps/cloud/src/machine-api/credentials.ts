@@ -36,8 +36,8 @@ export async function checkCredentials(context: MachineContext, peer: Peer, body
   // Read first: a change during the check leads to another stamp.
   const stamp = await readAccountStamp(context.db)
   const found = await forWorkflows(context).check(credentials, address)
-  const { id: account, org, role, accessToken } = found
-  const { user, org: orgName } = credentials
+  const { id: account, name: user, org, role, accessToken } = found
+  const orgName = credentials.org
   const login = { server: peer.id, org, account, user, address, token: accessToken?.name }
   await noteWorkflowLogin(context.db, login)
   return { account, org, orgName, user, role, stamp }

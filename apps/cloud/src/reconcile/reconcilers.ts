@@ -6,6 +6,7 @@ import { deleteExpired } from './delete-expired.ts'
 import { reconcileEdgeGroups } from './edge-groups.ts'
 import { reconcileLeases } from './leases.ts'
 import { reconcilePendingUndo } from './pending-undo.ts'
+import { reconcilePeople } from './people.ts'
 import { reconcilePower } from './power.ts'
 
 /** One pass of each reconciler, as Temporal calls them: no input, the state is read again. */
@@ -16,11 +17,12 @@ export interface Reconcilers {
   readonly reconcileEdgeGroups: () => Promise<number>
   readonly reconcileLeases: () => Promise<number>
   readonly foldUsage: () => Promise<number>
+  readonly reconcilePeople: () => Promise<number>
   readonly keepHouse: () => Promise<number>
 }
 
 export function reconcilers(
-  context: Pick<WorkerContext, 'db' | 'wake' | 'hosts'>,
+  context: Pick<WorkerContext, 'db' | 'wake' | 'hosts' | 'seal'>,
   running: () => { readonly signal: AbortSignal },
   retention?: Retention,
 ): Reconcilers {
@@ -43,6 +45,7 @@ export function reconcilers(
       return requested.length
     },
     foldUsage: () => foldUsage(context.db),
+    reconcilePeople: () => reconcilePeople(context.db, context.seal, running().signal),
     keepHouse: () => deleteExpired(context.db, retention),
   }
 }

@@ -18,6 +18,7 @@ export const schedules: readonly Schedule[] = [
   every('reconcileEdgeGroups', 'edge-groups', 30_000, 5 * 60_000),
   every('reconcileLeases', 'leases', 60_000, 5 * 60_000),
   every('foldUsage', 'usage', 5 * 60_000, 5 * 60_000),
+  every('reconcilePeople', 'people', 10 * 60_000, 5 * 60_000),
   every('keepHouse', 'house', 60 * 60_000, 60 * 60_000),
 ]
 

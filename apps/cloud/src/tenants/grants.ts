@@ -31,9 +31,10 @@ interface Starter {
 /** The user has authenticated at the server within this time; a server caches that for a minute. */
 const JUST_NOW = sql`interval '2 min'`
 
-/** Accounts that may act in an organisation: its own users and system administrators, unless disabled. */
+/** Accounts that may act in an organisation: its own users and system administrators, unless disabled or lapsed. */
 const actors = sql`account
   join org home on home.id = account.org and not home.disabled and not account.disabled
+    and not account.lapsed
   join org on not org.disabled and (org.id = account.org or account.role = ${sql.lit(SYSTEM_ROLE)})`
 
 /** Permission to act for a user in one organisation, with at most the rights that the user has now. */

@@ -70,14 +70,18 @@ export async function listTemplates(
   return rows
 }
 
-/** Rejects the loss of the last system administrator: no one could create another through the API. */
+/**
+ * Rejects the loss of the last system administrator with a password: no one could create another through the API, or no one could
+ * log in while an identity server is away.
+ */
 export async function requireAnother(tx: Tx, { id, role }: AccountRow): Promise<void> {
   if (role !== 'system administrator') return
   // Under a lock, so that two administrators who are removed at the same time are both counted.
   const { rows } = await sql<{ id: UserId }>`
-    select id from account where role = ${role} and not disabled order by id for update`.execute(tx)
+    select id from account where role = ${role} and not disabled
+      and password is not null order by id for update`.execute(tx)
   if (rows.some((each) => each.id !== id)) return
-  throw new Fault('conflict', 'this is the last system administrator', {
+  throw new Fault('conflict', 'this is the last system administrator with a password', {
     hint: 'create another one first: skerry admin user create NAME@System --role "system administrator"',
   })
 }

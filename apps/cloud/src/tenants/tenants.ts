@@ -149,7 +149,14 @@ async function requireRole(
 export async function insertAccount(
   tx: Tx,
   principal: Principal,
-  { org, name, role, password }: Pick<AccountRow, 'org' | 'name' | 'role' | 'password'>,
+  {
+    org,
+    name,
+    role,
+    password,
+  }: Pick<AccountRow, 'org' | 'name' | 'role'> & {
+    readonly password: string
+  },
 ): Promise<AccountRow> {
   await requireRole(tx, principal, org, role)
   const row = await orConflict(`user ${name} already exists`, () =>
@@ -176,6 +183,15 @@ export async function changeAccount(
   await requireRole(tx, principal, row.org, role)
   if (row.role === 'system administrator' && principal.role !== row.role) {
     throw new Fault('forbidden', `only a ${row.role} can change this user`)
+  }
+  if (row.provider !== null && (role !== undefined || password !== undefined)) {
+    throw new Fault(
+      'conflict',
+      'an identity server proves this user: it has the password, and its groups give the role',
+      {
+        hint: 'change the groups of the user there, or the roles of groups here: skerry identity set NAME --group GROUP=ROLE',
+      },
+    )
   }
   const lowers = enabled === false || (role !== undefined && role !== row.role)
   if (row.id === principal.account && lowers) {

@@ -6,7 +6,8 @@ const LIST = join(import.meta.dirname, '../../../debian-packages.txt')
 
 /**
  * A use: run our programs at all, run a host, build the small guest, build the Debian guest, compare with others, check terminal
- * output, check our package, run a database, run clients of other vendors, join hosts by networks of tenants.
+ * output, check our package, run a database, run clients of other vendors, join hosts by networks of tenants, log in
+ * with a directory.
  */
 export type Use =
   | 'node'
@@ -22,6 +23,7 @@ export type Use =
   | 'clients'
   | 'monitor'
   | 'network'
+  | 'identity'
 
 /** The missing packages: for one use, or for all of them. */
 export function missingPackages(use?: Use): string[] {

@@ -87,6 +87,7 @@ export function adminOrg(
     link('down', hrefs.orgUsage(id), { type: media('admin.usage') }),
     link('down', hrefs.securityGroups(id), { type: media('admin.securityGroups') }),
     link('add', hrefs.securityGroups(id), { type: media('admin.securityGroup') }),
+    link('down', hrefs.identityProviders(id), { type: media('admin.identityProviders') }),
     element('FullName', {}, name),
     bool('IsEnabled', !disabled),
     element('Quota', quotaAttributes(quota)),
@@ -119,7 +120,7 @@ export function adminOrg(
 
 /** Never contains the password, nor anything derived from it. */
 export function user(
-  { id, org, name, role, disabled }: AccountRow,
+  { id, org, name, role, disabled, provider, lapsed }: AccountRow,
   { dialect }: Caller,
   hrefs: Hrefs,
 ): Element {
@@ -133,6 +134,12 @@ export function user(
     link('down', hrefs.userTokens(id), { type: dialect.media('accessTokens') }),
     bool('IsEnabled', !disabled),
     element('Role', { name: role }),
+    provider !== null &&
+      element('IdentityProvider', {
+        type: dialect.media('admin.identityProvider'),
+        href: hrefs.identityProvider(provider),
+      }),
+    lapsed && bool('IsLapsed', lapsed),
   )
 }
 

@@ -1,0 +1,225 @@
+import { Fault } from '@skerry/fault'
+import type { OrgId } from '@skerry/vm'
+import { sql, type Kysely, type Selectable } from 'kysely'
+
+import { by, emitEvent } from '../database/events.ts'
+import type { Tx, CloudTables } from '../database/tables.ts'
+import type { Principal } from '../domain/authorize.ts'
+import type { LdapSettings } from '../domain/ldap-settings.ts'
+import { SYSTEM_ROLE } from '../domain/roles.ts'
+import { orConflict } from '../tenants/accounts.ts'
+import { SYSTEM } from '../tenants/tenants.ts'
+import type { DirectoryAccess } from './ask-directory.ts'
+import type { GroupRole } from './role-of.ts'
+
+/** An identity server without its secret, which tenants cannot read. */
+export type IdentityProviderRow = Omit<Selectable<CloudTables['identity_provider']>, 'sealed'>
+
+export interface WholeProvider {
+  readonly provider: IdentityProviderRow
+  readonly groups: readonly GroupRole[]
+}
+
+/** Enabled ones: a name without an account is looked up in each. */
+const MOST = 16
+
+const columns = [
+  'org',
+  'id',
+  'name',
+  'kind',
+  'settings',
+  'disabled',
+  'made_at',
+  'silent_since',
+  'silent_reported',
+  'doubted_since',
+] as const
+
+export const providersOf = (db: Kysely<CloudTables>, org: OrgId): Promise<IdentityProviderRow[]> =>
+  db
+    .selectFrom('identity_provider')
+    .select(columns)
+    .where('org', '=', org)
+    .orderBy('name')
+    .execute()
+
+export const findProvider = (
+  db: Kysely<CloudTables>,
+  id: string,
+): Promise<IdentityProviderRow | undefined> =>
+  db.selectFrom('identity_provider').select(columns).where('id', '=', id).executeTakeFirst()
+
+/** With the encrypted password, which tenants cannot read. */
+export const readSealed = (
+  db: Kysely<CloudTables>,
+  id: string,
+): Promise<Selectable<CloudTables['identity_provider']>> =>
+  db.selectFrom('identity_provider').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
+export const groupRolesOf = (
+  db: Kysely<CloudTables>,
+  { org, id }: Pick<IdentityProviderRow, 'org' | 'id'>,
+): Promise<GroupRole[]> =>
+  db
+    .selectFrom('group_role')
+    .select(['name', 'role'])
+    .where('org', '=', org)
+    .where('provider', '=', id)
+    .orderBy('name')
+    .execute()
+
+export const wholeProvider = async (
+  db: Kysely<CloudTables>,
+  provider: IdentityProviderRow,
+): Promise<WholeProvider> => ({ provider, groups: await groupRolesOf(db, provider) })
+
+/** What the password of the reader is encrypted for. Neither ever changes. */
+const aboutSecret = (org: OrgId, name: string): string => `identity provider ${org}/${name}`
+
+/** Decrypts the password of the reader. */
+export const accessTo = (
+  { org, name, settings, sealed }: Selectable<CloudTables['identity_provider']>,
+  open: (sealed: Buffer, about: string) => string,
+): DirectoryAccess => ({ name, settings, secret: open(sealed, aboutSecret(org, name)) })
+
+export interface NewProvider {
+  readonly name: string
+  readonly settings: LdapSettings
+  readonly secret: string
+  readonly enabled: boolean
+  readonly groups: readonly GroupRole[]
+}
+
+type CloseSeal = (text: string, about: string) => Buffer
+
+export async function addProvider(
+  tx: Tx,
+  principal: Principal,
+  org: OrgId,
+  { name, settings, secret, enabled, groups }: NewProvider,
+  close: CloseSeal,
+): Promise<WholeProvider> {
+  await sql`select 1 from org where id = ${org} for no key update`.execute(tx)
+  const enabledOnes = (await providersOf(tx, org)).filter(({ disabled }) => !disabled)
+  if (enabled && enabledOnes.length >= MOST) {
+    throw new Fault('conflict', `an organisation can have at most ${MOST} enabled identity servers`)
+  }
+  const made = await orConflict(`identity server ${name} already exists`, () =>
+    tx
+      .insertInto('identity_provider')
+      .values({
+        org,
+        name,
+        kind: 'ldap',
+        settings: JSON.stringify(settings),
+        sealed: close(secret, aboutSecret(org, name)),
+        disabled: !enabled,
+      })
+      .returning(columns)
+      .executeTakeFirstOrThrow(),
+  )
+  await emitEvent(tx, { kind: 'provider.added', org, details: { ...by(principal), name } })
+  await writeRows(tx, principal, made, groups)
+  return { provider: made, groups }
+}
+
+export interface ProviderChange {
+  readonly settings: LdapSettings
+  readonly enabled: boolean | undefined
+  /** undefined: as it was. */
+  readonly secret: string | undefined
+}
+
+/** Replaces the settings. The password stays if it is missing, unless another server or another reader would get it. */
+export async function changeProvider(
+  tx: Tx,
+  principal: Principal,
+  row: IdentityProviderRow,
+  { settings, enabled, secret }: ProviderChange,
+  close: CloseSeal,
+): Promise<WholeProvider> {
+  const { org, id, name } = row
+  if (secret === undefined && !sendsToSame(row.settings, settings)) {
+    throw new Fault('invalid', 'with another Url, Reader or Ca, Password is needed')
+  }
+  const provider = await tx
+    .updateTable('identity_provider')
+    .set({
+      settings: JSON.stringify(settings),
+      ...(secret !== undefined && { sealed: close(secret, aboutSecret(org, name)) }),
+      ...(enabled !== undefined && { disabled: !enabled }),
+    })
+    .where('org', '=', org)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+  const details = { ...by(principal), name, ...(enabled !== undefined && { disabled: !enabled }) }
+  await emitEvent(tx, { kind: 'provider.changed', org, details })
+  return wholeProvider(tx, provider)
+}
+
+/** Whether the password of the reader goes where it went before. */
+const sendsToSame = (one: LdapSettings, other: LdapSettings): boolean =>
+  JSON.stringify([one.urls, one.startTls, one.reader, one.ca]) ===
+  JSON.stringify([other.urls, other.startTls, other.reader, other.ca])
+
+export async function deleteProvider(
+  tx: Tx,
+  principal: Principal,
+  { org, id, name }: IdentityProviderRow,
+): Promise<void> {
+  const { rows } = await sql<{ accounts: number }>`select count(*)::integer as accounts from account
+    where org = ${org} and provider = ${id}`.execute(tx)
+  const accounts = rows[0]?.accounts ?? 0
+  if (accounts > 0) {
+    throw new Fault('conflict', `${accounts} users log in with identity server ${name}`, {
+      hint: 'disable the identity server, or remove these users first: skerry admin user rm USER@ORG',
+    })
+  }
+  await orConflict(`users log in with identity server ${name}`, () =>
+    tx.deleteFrom('identity_provider').where('org', '=', org).where('id', '=', id).execute(),
+  )
+  await emitEvent(tx, { kind: 'provider.removed', org, details: { ...by(principal), name } })
+}
+
+/** Replaces the list. It takes effect at the next login of each person, and at the next pass. */
+export async function writeGroupRoles(
+  tx: Tx,
+  principal: Principal,
+  row: IdentityProviderRow,
+  groups: readonly GroupRole[],
+): Promise<WholeProvider> {
+  await tx
+    .deleteFrom('group_role')
+    .where('org', '=', row.org)
+    .where('provider', '=', row.id)
+    .execute()
+  await writeRows(tx, principal, row, groups)
+  const details = { ...by(principal), name: row.name, groups }
+  await emitEvent(tx, { kind: 'provider.changed', org: row.org, details })
+  return wholeProvider(tx, row)
+}
+
+/** Only a system administrator can give the role of one to a group, and only in the organisation System. */
+async function writeRows(
+  tx: Tx,
+  principal: Principal,
+  { org, id }: IdentityProviderRow,
+  groups: readonly GroupRole[],
+): Promise<void> {
+  if (groups.some(({ role }) => role === SYSTEM_ROLE)) {
+    const { rows } = await sql<{ name: string }>`select name from org where id = ${org}`.execute(tx)
+    if (principal.role !== SYSTEM_ROLE || rows[0]?.name !== SYSTEM) {
+      throw new Fault(
+        'forbidden',
+        `only a system administrator can give the role ${SYSTEM_ROLE} to a group, and only in ${SYSTEM}`,
+      )
+    }
+  }
+  if (groups.length === 0) return
+  await tx
+    .insertInto('group_role')
+    .values(groups.map(({ name, role }) => ({ org, provider: id, name, role })))
+    .execute()
+}
