@@ -58,14 +58,16 @@ export function NetworkPage() {
 /** The site gives the VMs of a direct network their addresses: the cloud has none to show. */
 const DirectCard = ({ network }: { readonly network: NetworkDocument }) => (
   <Card title="Addresses">
-    <p>
-      Its VMs are on the external network {network.configuration?.parentNetwork?.name} itself. The
-      site gives them their addresses, by DHCP or by hand: the cloud gives none and lists none.
-    </p>
-    <p className={page['soft']}>
-      No edge gateway and no firewall is before them. A security group still limits what they accept
-      and send.
-    </p>
+    <div className={page['stack']}>
+      <p>
+        Its VMs are on the external network {network.configuration?.parentNetwork?.name} itself. The
+        site gives them their addresses, by DHCP or by hand: the cloud gives none and lists none.
+      </p>
+      <p className={page['soft']}>
+        No edge gateway and no firewall is before them. A security group still limits what they
+        accept and send.
+      </p>
+    </div>
   </Card>
 )
 

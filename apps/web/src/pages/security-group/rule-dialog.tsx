@@ -29,7 +29,7 @@ interface RuleDialogProps extends GroupDialogProps {
 }
 
 export function RuleDialog({ group, direction, unavailable, onChange, onClose }: RuleDialogProps) {
-  const [written, setWritten] = useState<WrittenRule>({
+  const [typed, setTyped] = useState<WrittenRule>({
     direction,
     protocol: 'tcp',
     port: '',
@@ -39,7 +39,9 @@ export function RuleDialog({ group, direction, unavailable, onChange, onClose }:
   })
   const { data } = useRecords('securityGroup', { sort: 'name' })
   const groups = data?.records ?? []
-  const set = (part: Partial<WrittenRule>): void => setWritten({ ...written, ...part })
+  // The first group, until the user chooses one; the list may come later than the dialog.
+  const written = { ...typed, group: typed.group === '' ? (groups[0]?.href ?? '') : typed.group }
+  const set = (part: Partial<WrittenRule>): void => setTyped({ ...typed, ...part })
   const reason = whyNotRule(written)
   const rule = groupRuleOf(written, groups)
   const change = addGroupRule(rule, direction)
@@ -81,12 +83,7 @@ export function RuleDialog({ group, direction, unavailable, onChange, onClose }:
         label={direction === 'in' ? 'From' : 'To'}
         value={written.peer}
         options={peers.map((value) => ({ value, text: en.groupPeer[value] }))}
-        onChange={(value) =>
-          set({
-            peer: peers.find((each) => each === value) ?? 'anybody',
-            group: written.group === '' ? (groups[0]?.href ?? '') : written.group,
-          })
-        }
+        onChange={(value) => set({ peer: peers.find((each) => each === value) ?? 'anybody' })}
       />
       {written.peer === 'addresses' && (
         <TextField

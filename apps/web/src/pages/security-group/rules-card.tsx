@@ -164,11 +164,8 @@ const Peer = ({ rule }: { readonly rule: GroupRuleDocument }) => {
       </span>
     )
   return (
-    <>
-      VMs of{' '}
-      <Link className={page['link']} to={paths.securityGroup(idOf(peerGroup.href))}>
-        {peerGroup.name}
-      </Link>
-    </>
+    <Link className={page['link']} to={paths.securityGroup(idOf(peerGroup.href))}>
+      VMs of {peerGroup.name}
+    </Link>
   )
 }
