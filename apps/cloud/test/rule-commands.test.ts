@@ -157,12 +157,21 @@ test('API tokens are created for a user, printed once, listed without their valu
     (await rows('token', 'list', 'alice@eng')).map(({ name, used }) => [name, used]),
     [['nightly', null]],
   )
-  assert.match(await type(['token', 'list', 'alice@eng']), /^NAME +MADE +USED\nnightly +20/)
+  assert.match(
+    await type(['token', 'list', 'alice@eng']),
+    /^NAME +MADE +USED +EXPIRES\nnightly +20/,
+  )
   await assert.rejects(type(['token', 'revoke', 'alice@eng', 'daily']), {
     hint: 'skerry admin token list alice@eng',
   })
   await type(['token', 'revoke', 'alice@eng', 'nightly'])
   assert.deepEqual(await rows('token', 'list', 'alice@eng'), [])
+  await type(['token', 'create', 'alice@eng', 'short', '--days', '1'])
+  const [short] = await rows('token', 'list', 'alice@eng')
+  assert.match(String(short?.['expires']), /^20/)
+  await assert.rejects(type(['token', 'create', 'alice@eng', 'none', '--days', '0']), {
+    kind: 'invalid',
+  })
 })
 
 test('every declared command has something to run, and nothing else has', () => {
