@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { until, type Lab, type LabServer } from '@skerry/lab'
 import { ovnFiles } from '@skerry/site'
 
+import { signalTo } from '../../../tools/lab/src/system/processes.ts'
 import { readOvn } from '../../network/network-site.ts'
 
 const WAIT_MS = 120_000
@@ -50,9 +51,9 @@ export function controlPlaneOf(lab: Lab): ControlPlane {
     async killPrograms() {
       const at = ovnFiles(join(data, await token()))
       await openAgain(server, () => {
-        // All are found first: the network server ends the others when one has ended.
+        // All are found first: the network server ends the others when one has ended, and may be first.
         const pids = [at.northdControl, at.northbound, at.southbound].map(pidNaming)
-        for (const pid of pids) process.kill(pid, 'SIGKILL')
+        for (const pid of pids) signalTo(pid, 'SIGKILL')
       })
       await untilConnected()
     },
