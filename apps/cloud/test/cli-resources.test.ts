@@ -43,7 +43,7 @@ test('every kind of resource has a table, JSON with an id, and a view of its det
     ['org', /^NAME +ENABLED +VDCS +CATALOGS +VAPPS +VMS +RUNNING +ID\n/, 'eng'],
     ['vdc', /^NAME +ORG +ENABLED +VAPPS +VMS +ID\n/, 'centre'],
     ['catalog', /^NAME +ORG +TEMPLATES +CREATED +ID\n/, 'main'],
-    ['network', /^NAME +GATEWAY +NETMASK +REACHES +USED +ADDRESSES +VDC +ID\n/, 'lab'],
+    ['network', /^NAME +GATEWAY +NETMASK +IPV6 +REACHES +USED +ADDRESSES +VDC +ID\n/, 'lab'],
     ['vapp', /^NAME +STATE +VMS +VDC +OWNER +CREATED +ID\n/, 'first'],
     ['vm', /^NAME +VAPP +STATE +ADDRESS +CPUS +MEMORY +DISK +ORG +HOST +ID\n/, 'debian'],
   ] as const) {
