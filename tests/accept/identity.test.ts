@@ -139,9 +139,18 @@ suite('people of a directory', { skip }, () => {
     await writeFile(pem, directory.ca)
     const roles = ['--group', 'developers=author', '--group', 'admins=organisation administrator']
     const reads = ['--ca', pem, '--reader', directory.reader.dn, '--base', directory.base]
-    const words = ['identity', 'create', 'corp', '--org', 'blue', '--server', directory.url]
-    const made = await rule(...words, ...reads, ...roles)
-    assert.equal(made.code, 0, made.err)
+    const at = ['--org', 'blue', '--server', directory.url]
+    for (const name of ['corp', 'spare']) {
+      const made = await rule('identity', 'create', name, ...at, ...reads, ...roles)
+      assert.equal(made.code, 0, made.err)
+    }
+    for (const words of [
+      ['set', 'spare', '--org', 'blue', '--group', 'developers=user'],
+      ['rm', 'spare', '--org', 'blue'],
+    ]) {
+      const done = await rule('identity', ...words)
+      assert.equal(done.code, 0, done.err)
+    }
     const tested = await rule('identity', 'test', 'corp', '--org', 'blue', '--json')
     assert.equal(tested.code, 0, tested.err)
     const listed = await rule('identity', 'list', '--org', 'blue', '--json')

@@ -226,6 +226,7 @@ test('a cloud is administered from any machine', { skip }, async () => {
   assert.match(await does('user', 'list', '--org', 'red'), /\nrita@red +author +yes\n$/)
   assert.equal(await does('quota', 'set', 'red', '--vms', '5'), 'the quota of red is changed\n')
   assert.match(await does('quota', 'info', 'red'), /\nVMs +0 +5\n/)
+  assert.match(await does('org', 'usage', 'red'), /^FROM +VM H +RUNNING VM H +/)
   assert.equal(await does('host', 'disable', 'host-1'), 'host host-1 is disabled\n')
   assert.match(await does('host', 'info', 'host-1'), /^isEnabled +false$/m)
   assert.equal(await does('host', 'enable', 'host-1'), 'host host-1 is enabled\n')
@@ -271,7 +272,7 @@ test(
         cloud.db,
       )
     await lose()
-    assert.match(await does('token', 'list'), new RegExp(`\\n${NAME} +\\S+ +never\\n`))
+    assert.match(await does('token', 'list'), new RegExp(`\\n${NAME} +\\S+ +never +never\\n`))
     assert.equal(await does('token', 'revoke', NAME), `token ${NAME} is revoked\n`)
     const again = await skerry(['token', 'revoke', NAME])
     assert.deepEqual([again.code, again.err.includes('next: skerry token list')], [1, true])
@@ -300,8 +301,12 @@ test('after a logout the stored token is invalid', { skip }, async () => {
 })
 
 test('every command for clouds was run', { skip }, () => {
-  // With real consoles, catalogs and images: tests/accept/cli-cloud.test.ts.
-  const elsewhere = ['console', 'template import', 'template info', 'catalog list', 'catalog info']
+  // With real consoles, catalogs and images: tests/accept/cli-cloud.test.ts. With a directory: tests/accept/identity.test.ts.
+  const ofDirectories = ['create', 'list', 'rm', 'set', 'test'].map((verb) => `identity ${verb}`)
+  const elsewhere = [
+    ...['console', 'template import', 'template info', 'catalog list', 'catalog info'],
+    ...ofDirectories,
+  ]
   const left = commands
     .filter(({ asks = 'cloud' }) => asks === 'cloud')
     .map(({ name }) => name)

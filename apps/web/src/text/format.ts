@@ -5,6 +5,12 @@ const decimal = new Intl.NumberFormat(languages, { maximumFractionDigits: 1 })
 const relative = new Intl.RelativeTimeFormat(languages, { numeric: 'auto', style: 'short' })
 const clock = new Intl.DateTimeFormat(languages, { timeStyle: 'medium' })
 const full = new Intl.DateTimeFormat(languages, { dateStyle: 'medium', timeStyle: 'medium' })
+const hour = new Intl.DateTimeFormat(languages, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+})
 
 export const formatCount = (n: number): string => integer.format(n)
 export const formatDecimal = (n: number): string => decimal.format(n)
@@ -54,6 +60,8 @@ export function formatRelative(time: string, now: number): string {
 }
 
 export const formatClock = (time: string | number): string => clock.format(new Date(time))
+/** An hour of the last days. */
+export const formatHour = (time: number): string => hour.format(new Date(time))
 export const formatDateTime = (time: string): string => full.format(new Date(time))
 
 /** From the start until the end; while there is no end, until now. */

@@ -10,7 +10,7 @@ import { ErrorState } from '../../components/empty-state.tsx'
 import { Table } from '../../components/table.tsx'
 import { useDocument } from '../../data/use-documents.ts'
 import { en } from '../../text/en.ts'
-import { formatDateTime, formatDecimal, formatMiB } from '../../text/format.ts'
+import { formatDecimal, formatHour, formatMiB } from '../../text/format.ts'
 import { hoursIn, meansOf, usageMeters, usageStarts, wholeHours } from './org-usage.ts'
 
 import page from '../../styles/page.module.css'
@@ -48,7 +48,7 @@ function UsageCharts({ usage }: { readonly usage: OrgUsageDocument }) {
   const time = {
     stepSeconds: HOUR_SECONDS,
     until: hours.at(-1)?.from ?? '',
-    formatTime: (ms: number) => formatDateTime(new Date(ms).toISOString()),
+    formatTime: formatHour,
     cursor,
     onCursor: setCursor,
   }
