@@ -304,7 +304,11 @@ test('every command for clouds was run', { skip }, () => {
   // With real consoles, catalogs and images: tests/accept/cli-cloud.test.ts. With a directory: tests/accept/identity.test.ts.
   const ofDirectories = ['create', 'list', 'rm', 'set', 'test'].map((verb) => `identity ${verb}`)
   const elsewhere = [
-    ...['console', 'template import', 'template info', 'catalog list', 'catalog info'],
+    'console',
+    'template import',
+    'template info',
+    'catalog list',
+    'catalog info',
     ...ofDirectories,
   ]
   const left = commands
