@@ -32,6 +32,10 @@ const seenCard = (card: Element): SeenCard => ({
   connected: textIn(card, 'IsConnected') === 'true',
 })
 
+/** The section of a VM's document about its cards. */
+export const cardSectionIn = (vm: Element): Element | undefined =>
+  childrenByLocalName(vm, 'NetworkConnectionSection')[0]
+
 const connectionsIn = (section: Element): readonly Element[] =>
   childrenByLocalName(section, 'NetworkConnection')
 

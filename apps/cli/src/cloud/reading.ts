@@ -9,7 +9,7 @@ import {
   type SeenVm,
 } from '@skerry/cloud-client'
 import { mebibytes, type TableColumn } from '@skerry/command-line'
-import { attribute, childrenByLocalName, text } from '@skerry/xml'
+import { attribute, text } from '@skerry/xml'
 
 import { cloudVmColumns } from '../local/vm-row.ts'
 import { Failure } from '../terminal/failure.ts'
@@ -18,7 +18,7 @@ import { stateWord, statusOf } from '../vms/state-words.ts'
 import type { VmAddress, VmReader, ShownScreen, TemplateEntry } from '../vms/vm-backend.ts'
 import type { VmListRow } from '../vms/vm-list-row.ts'
 import { adminOrg } from './admin-org.ts'
-import { cardsIn } from './cards.ts'
+import { cardsIn, cardSectionIn } from './cards.ts'
 import { reachOf } from './edge/reach.ts'
 import { routeTargets, ruleIds } from './edge/rule-ids.ts'
 import { followCloud } from './events.ts'
@@ -91,7 +91,7 @@ async function detailsOf(side: CloudSession, word: string): Promise<VmListRow> {
   const document = await side.cloud.get((await vmNamed(side, word)).href)
   const { id, name, status, vapp, cpus, memoryMB, diskMB, ...more } = vmIn(document)
   const { address, network, nested, snapshot } = more
-  const [section] = childrenByLocalName(document, 'NetworkConnectionSection')
+  const section = cardSectionIn(document)
   const ipv6 = section && cardsIn(section)[0]?.ipv6
   const up = await side.cloud.get(`/api/vApp/${vapp}`)
   return {

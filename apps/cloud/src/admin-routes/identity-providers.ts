@@ -20,11 +20,10 @@ import {
   type TestedProvider,
 } from '../documents/admin/identity-providers.ts'
 import type { Principal } from '../domain/authorize.ts'
-import { Hrefs } from '../http/links.ts'
+import { hrefsIn } from '../http/links.ts'
 import { readRoute, route } from '../http/route.ts'
 import { changedProvider, groupRoles, newProvider } from '../params/identity-provider.ts'
 
-const hrefsIn = ({ base }: RequestContext): Hrefs => new Hrefs(base)
 const closeIn =
   ({ seal }: RequestContext) =>
   (secret: string, about: string): Buffer =>

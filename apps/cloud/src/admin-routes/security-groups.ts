@@ -1,7 +1,6 @@
-import type { RequestContext } from '../context.ts'
 import { at } from '../dialect/addresses.ts'
 import { securityGroup, securityGroupList } from '../documents/admin/security-groups.ts'
-import { Hrefs } from '../http/links.ts'
+import { hrefsIn } from '../http/links.ts'
 import { readRoute, route } from '../http/route.ts'
 import { changedSecurityGroup, newSecurityGroup } from '../params/security-group.ts'
 import {
@@ -11,8 +10,6 @@ import {
   readWholeGroup,
   securityGroupsOf,
 } from '../tenants/security-groups.ts'
-
-const hrefsIn = ({ base }: RequestContext): Hrefs => new Hrefs(base)
 
 export const securityGroups = [
   readRoute({

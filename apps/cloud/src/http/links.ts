@@ -53,6 +53,8 @@ export class Hrefs {
   templateVm = (id: string): string => this.to(fill(at.template, { template: `vm-${id}` }))
 }
 
+export const hrefsIn = ({ base }: Pick<RequestContext, 'base'>): Hrefs => new Hrefs(base)
+
 export const link = (
   rel: string,
   href: string,

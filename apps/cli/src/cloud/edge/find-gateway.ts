@@ -2,7 +2,7 @@ import { inside, linkTo, vmIn } from '@skerry/cloud-client'
 import { attribute, childrenByLocalName, find, text, type Element } from '@skerry/xml'
 
 import type { CloudSession } from '../../vms/cloud-session.ts'
-import { cardsIn } from '../cards.ts'
+import { cardsIn, cardSectionIn } from '../cards.ts'
 import { kinds, oneNamed } from '../named.ts'
 import { onlyOne } from '../only-candidate.ts'
 
@@ -37,7 +37,7 @@ export async function networkedCards(
   { cloud }: CloudSession,
   vm: Element,
 ): Promise<readonly NetworkedCard[]> {
-  const [section] = childrenByLocalName(vm, 'NetworkConnectionSection')
+  const section = cardSectionIn(vm)
   const cards = section ? cardsIn(section) : []
   if (cards.every(({ address }) => address === null)) return []
   const vapp = await cloud.get(`/api/vApp/${vmIn(vm).vapp}`)

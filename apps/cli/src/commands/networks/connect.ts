@@ -1,7 +1,13 @@
 import { linkOf } from '@skerry/cloud-client'
-import { childrenByLocalName, type Element } from '@skerry/xml'
+import type { Element } from '@skerry/xml'
 
-import { cardsIn, connectCard, disconnectCard, type SeenCard } from '../../cloud/cards.ts'
+import {
+  cardsIn,
+  cardSectionIn,
+  connectCard,
+  disconnectCard,
+  type SeenCard,
+} from '../../cloud/cards.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { follow, underWay } from '../../cloud/task.ts'
 import { findVm } from '../../cloud/vm.ts'
@@ -16,9 +22,6 @@ import type { ChangeOptions, CommandResult } from '../../vms/vm-backend.ts'
 const cardOption = {
   card: { type: 'string', value: 'N', doc: 'which card of the VM (default: 0, the first)' },
 } as const
-
-const sectionIn = (vm: Element): Element | undefined =>
-  childrenByLocalName(vm, 'NetworkConnectionSection')[0]
 
 const addressesOf = ({ address, ipv6 }: SeenCard): string => {
   const all = [address, ipv6].filter((each) => each !== null)
@@ -41,7 +44,7 @@ async function changeCard(
   doing: ChangeOptions,
 ): Promise<CommandResult> {
   const { document, href } = await findVm(side, word)
-  const section = sectionIn(document)
+  const section = cardSectionIn(document)
   const edit = section && linkOf(section, 'edit')
   if (!section || edit === undefined) {
     throw new Failure('refused', `the cards of ${word} cannot be changed`, {
@@ -57,7 +60,7 @@ async function changeCard(
   }
   const begun = await follow(side, await side.cloud.act('PUT', edit, { body }), doing)
   if (begun && !begun.ended) return underWay(word, begun.id)
-  const now = sectionIn(await side.cloud.get(href))
+  const now = cardSectionIn(await side.cloud.get(href))
   const card = now && cardsIn(now).find((each) => each.index === index)
   if (!card) throw new Failure('refused', `${word} lost card ${index} in the meantime`)
   const { network, address, ipv6, connected } = card
