@@ -227,7 +227,8 @@ async function readEnded({ db }: Place): Promise<Ended[]> {
 async function untilTrue(look: () => Promise<string[]>, withinMs: number): Promise<void> {
   let broken: string[] = []
   const holds = async () => {
-    broken = await look()
+    // What cannot be read now is read again, until the same deadline.
+    broken = await look().catch((error: unknown) => [`cannot be read: ${String(error)}`])
     if (broken.length > 0) await sleep(1000)
     return broken.length === 0
   }
