@@ -54,7 +54,7 @@ test('a rule is removed by its words, also from what someone else has changed, a
 })
 
 test('labels are written one a line, and a group that is not limited any more loses its rules', () => {
-  const written = { ...writtenGroup(group), labels: 'role=web\n\n stage=a=b ', limitsIn: false }
+  const written = { ...writtenGroup(group), labels: 'role = web\n\n stage=a=b ', limitsIn: false }
   assert.equal(whyNotGroup(written), undefined)
   const sent = describeGroup(written)(partsOf(group))
   assert.deepEqual(sent.selector?.label, [

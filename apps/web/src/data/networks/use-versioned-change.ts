@@ -86,8 +86,11 @@ export function useVersionedChange<Doc extends VersionedDocument, Change>(
       if (found) setConflict(found)
       else notifyError(`${document.name} was not changed`, error)
     }
-    setPending(false)
     void queryClient.invalidateQueries()
+    // Until the new version is read, the next change would be refused because of this one.
+    const key = ['document', pathOf(document.href)]
+    await queryClient.invalidateQueries({ queryKey: key }, { cancelRefetch: false })
+    setPending(false)
   }
   return {
     send: (document: Doc, wanted: WantedChange<Change>): void => void send(document, wanted),

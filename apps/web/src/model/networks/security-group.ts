@@ -113,7 +113,7 @@ const labelLines = (text: string): readonly string[] =>
 export const labelsIn = (text: string): readonly GroupLabelDocument[] =>
   labelLines(text).map((line) => {
     const at = line.indexOf('=')
-    return { key: line.slice(0, at), value: line.slice(at + 1) }
+    return { key: line.slice(0, at).trim(), value: line.slice(at + 1).trim() }
   })
 
 const LABELS_MAX = 16

@@ -9,6 +9,7 @@ import { CommandLine } from '../../components/command-line.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { Table } from '../../components/table.tsx'
 import { useDocument } from '../../data/use-documents.ts'
+import { shellQuoted } from '../../model/commands.ts'
 import { en } from '../../text/en.ts'
 import { formatDecimal, formatHour, formatMiB } from '../../text/format.ts'
 import { hoursIn, meansOf, usageMeters, usageStarts, wholeHours } from './org-usage.ts'
@@ -22,9 +23,17 @@ export function UsageTab({ org }: { readonly org: AdminOrgDocument }) {
   const at = (query: string): string | undefined => href && `${href}?${query}`
   const hours = useDocument<OrgUsageDocument>(at(`from=${week}&by=hour`))
   const sums = useDocument<OrgUsageDocument>(at(`from=${month}&by=month`))
+  const failed = [hours, sums].filter(({ error }) => error)
   const error = hours.error ?? sums.error
   if (error) {
-    return <ErrorState error={error} onRetry={() => void hours.refetch()} />
+    return (
+      <ErrorState
+        error={error}
+        onRetry={() => {
+          for (const each of failed) void each.refetch()
+        }}
+      />
+    )
   }
   return (
     <div className={page['cards']}>
@@ -32,8 +41,8 @@ export function UsageTab({ org }: { readonly org: AdminOrgDocument }) {
       {sums.data && <MonthCard usage={sums.data} month={month} />}
       <Card title="On a terminal">
         <div className={page['stack']}>
-          <CommandLine text={`skerry org usage ${org.name}`} />
-          <CommandLine text={`skerry org usage ${org.name} --from ${month} --csv`} />
+          <CommandLine text={`skerry org usage ${shellQuoted(org.name)}`} />
+          <CommandLine text={`skerry org usage ${shellQuoted(org.name)} --from ${month} --csv`} />
         </div>
       </Card>
     </div>
@@ -102,7 +111,8 @@ interface MonthCardProps {
 }
 
 function MonthCard({ usage, month }: MonthCardProps) {
-  const [period] = usage.period
+  // A page that is open since the month before has that one, too.
+  const period = usage.period.at(-1)
   const table = linkOf(usage, 'alternate')
   return (
     <Card

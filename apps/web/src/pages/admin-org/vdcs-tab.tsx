@@ -45,7 +45,8 @@ function VdcCard({ org, href }: VdcCardProps) {
   const { rights, role } = useSession()
   const [isCreating, setCreating] = useState(false)
   const error = admin.error ?? vdc.error
-  if (error) return <ErrorState error={error} onRetry={() => void admin.refetch()} />
+  if (error)
+    return <ErrorState error={error} onRetry={() => void (admin.error ? admin : vdc).refetch()} />
   const name = admin.data?.name ?? '…'
   const addHref = linkOf(vdc.data, 'add', 'orgVdcNetwork')
   const unavailable = !rights.has('external:admin')

@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 
 import type { EventRecord } from '../../api/query.ts'
 import { EventName, EventObject } from '../../app/event-table.tsx'
-import { RecordGrid } from '../../app/record-grid.tsx'
+import { RecordGrid } from '../../app/records/record-grid.tsx'
 import { useSearch } from '../../app/use-search.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Chips, FilterBar, FilterInput } from '../../components/filter-bar.tsx'

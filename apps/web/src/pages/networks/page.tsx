@@ -4,75 +4,45 @@ import { idOf } from '../../api/client.ts'
 import type { NetworkRecord } from '../../api/query.ts'
 import { NetworkKindLabel } from '../../app/networks/network-kind.tsx'
 import { paths } from '../../app/paths.ts'
-import { RecordGrid } from '../../app/record-grid.tsx'
-import { useSearch } from '../../app/use-search.ts'
-import { Button } from '../../components/button.tsx'
+import { RecordPage } from '../../app/records/record-page.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { FilterBar, FilterInput } from '../../components/filter-bar.tsx'
 import type { GridColumn } from '../../components/grid/grid-column.ts'
 import { Meter } from '../../components/meter.tsx'
-import { useSession } from '../../data/session.ts'
-import { nameFilter } from '../../model/filter.ts'
 import { kindOfLink, rangeText } from '../../model/networks/network.ts'
-import { textParam } from '../../model/search-params.ts'
 import { en } from '../../text/en.ts'
 import { formatCount } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 
-const schema = { q: textParam(), sort: textParam('name') }
-
 export function NetworksPage() {
-  const [search, change] = useSearch(schema)
-  const filter = nameFilter(search.q)
-  const { rights, role } = useSession()
   const navigate = useNavigate()
   return (
-    <div className={page['page']}>
-      <FilterBar
-        action={
-          <Button
-            tone="primary"
-            icon="plus"
-            unavailable={
-              rights.has('network:edit') ? undefined : en.missingRight(role, 'network:edit')
-            }
-            onClick={() => void navigate(paths.newNetwork)}
-          >
-            Create network
-          </Button>
-        }
-      >
-        <FilterInput
-          value={search.q}
-          placeholder="Filter by name: back*"
-          onChange={(q) => change({ q }, 'replace')}
-        />
-      </FilterBar>
-      <RecordGrid
-        title="Networks"
-        type="orgVdcNetwork"
-        filter={filter}
-        sort={search.sort}
-        onSort={(sort) => change({ sort })}
-        columns={columns}
-        narrow={narrowNetwork}
-        onOpen={(network) => void navigate(paths.network(idOf(network.href)))}
-        empty={
-          <EmptyState
-            title={filter === '' ? 'No networks yet' : 'No network matches this filter'}
-            commands={<CommandLine text="skerry network list" />}
-          >
-            <p>
-              VMs on a network reach each other on whichever hosts they run. The first VM of an
-              organisation makes the network default, if the site has a network server. Without one
-              every VM has the network of its host.
-            </p>
-          </EmptyState>
-        }
-      />
-    </div>
+    <RecordPage
+      title="Networks"
+      type="orgVdcNetwork"
+      placeholder="Filter by name: back*"
+      create={{
+        text: 'Create network',
+        right: 'network:edit',
+        onClick: () => void navigate(paths.newNetwork),
+      }}
+      columns={columns}
+      narrow={narrowNetwork}
+      pathOf={({ href }) => paths.network(idOf(href))}
+      empty={(filter) => (
+        <EmptyState
+          title={filter === '' ? 'No networks yet' : 'No network matches this filter'}
+          commands={<CommandLine text="skerry network list" />}
+        >
+          <p>
+            VMs on a network reach each other on whichever hosts they run. The first VM of an
+            organisation makes the network default, if the site has a network server. Without one
+            every VM has the network of its host.
+          </p>
+        </EmptyState>
+      )}
+    />
   )
 }
 

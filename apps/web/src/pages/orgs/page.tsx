@@ -5,72 +5,43 @@ import { idOf } from '../../api/client.ts'
 import type { AdminOrgDocument } from '../../api/documents.ts'
 import type { OrgRecord } from '../../api/query.ts'
 import { paths } from '../../app/paths.ts'
-import { RecordGrid } from '../../app/record-grid.tsx'
-import { useSearch } from '../../app/use-search.ts'
-import { Button } from '../../components/button.tsx'
+import { RecordPage } from '../../app/records/record-page.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { TextField } from '../../components/field.tsx'
-import { FilterBar, FilterInput } from '../../components/filter-bar.tsx'
 import type { GridColumn } from '../../components/grid/grid-column.ts'
-import { useSession } from '../../data/session.ts'
 import { useChange } from '../../data/use-change.ts'
 import { shellQuoted } from '../../model/commands.ts'
-import { nameFilter } from '../../model/filter.ts'
-import { textParam } from '../../model/search-params.ts'
 import { en } from '../../text/en.ts'
 import { formatCount } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 
-const schema = { q: textParam(), sort: textParam('name') }
-
 export function OrgsPage() {
-  const [search, change] = useSearch(schema)
-  const filter = nameFilter(search.q)
-  const { rights, role } = useSession()
   const [isAdding, setAdding] = useState(false)
-  const navigate = useNavigate()
   return (
-    <div className={page['page']}>
-      <FilterBar
-        action={
-          <Button
-            tone="primary"
-            icon="plus"
-            unavailable={
-              rights.has('cloud:admin') ? undefined : en.missingRight(role, 'cloud:admin')
-            }
-            onClick={() => setAdding(true)}
-          >
-            Create organisation
-          </Button>
-        }
-      >
-        <FilterInput
-          value={search.q}
-          placeholder="Filter by name"
-          onChange={(q) => change({ q }, 'replace')}
-        />
-      </FilterBar>
-      <RecordGrid
+    <>
+      <RecordPage
         title="Organisations"
         type="organization"
-        filter={filter}
-        sort={search.sort}
-        onSort={(sort) => change({ sort })}
+        placeholder="Filter by name"
+        create={{
+          text: 'Create organisation',
+          right: 'cloud:admin',
+          onClick: () => setAdding(true),
+        }}
         columns={columns}
         narrow={narrowOrg}
-        onOpen={(org) => void navigate(paths.adminOrg(idOf(org.href)))}
-        empty={
+        pathOf={({ href }) => paths.adminOrg(idOf(href))}
+        empty={() => (
           <EmptyState title="No organisation matches">
             <p>An organisation is a tenant with users, quota and data centres.</p>
           </EmptyState>
-        }
+        )}
       />
       {isAdding && <AddOrgDialog onClose={() => setAdding(false)} />}
-    </div>
+    </>
   )
 }
 

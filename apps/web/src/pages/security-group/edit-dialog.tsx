@@ -16,7 +16,9 @@ import type { GroupDialogProps } from './group-part.ts'
 import page from '../../styles/page.module.css'
 
 /** Name, labels and directions. Its rules are changed on the page. */
-export function EditDialog({ group, unavailable, onChange, onClose }: GroupDialogProps) {
+export function EditDialog({ group: now, unavailable, onChange, onClose }: GroupDialogProps) {
+  // As it was when the form was filled in: what someone else changes meanwhile is a conflict, and is not overwritten.
+  const [group] = useState(now)
   const [written, setWritten] = useState(() => writtenGroup(group))
   const reason = whyNotGroup(written)
   const change = describeGroup(written)
@@ -27,7 +29,7 @@ export function EditDialog({ group, unavailable, onChange, onClose }: GroupDialo
     <FormDialog
       title={`Change security group ${group.name}`}
       onClose={onClose}
-      onSubmit={() => onChange({ change, what: `Changed ${written.name}`, onDone: onClose })}
+      onSubmit={() => onChange({ change, what: `Changed ${written.name}`, onDone: onClose }, group)}
       action="Save changes"
       unavailable={unavailable ?? reason}
     >

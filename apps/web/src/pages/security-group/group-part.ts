@@ -7,7 +7,8 @@ export interface GroupPartProps {
   readonly group: SecurityGroupDocument
   /** Why it cannot be changed now. */
   readonly unavailable: string | undefined
-  readonly onChange: (wanted: WantedChange<GroupChange>) => void
+  /** `seen`: the group that the user saw; default: as it is now. */
+  readonly onChange: (wanted: WantedChange<GroupChange>, seen?: SecurityGroupDocument) => void
 }
 
 /** What its dialogs share. */

@@ -35,7 +35,7 @@ export function SecurityGroupPage() {
   usePageTitle({ text: 'Security groups', to: paths.securityGroups }, { text: data?.name ?? '…' })
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return <div className={page['page']} aria-busy="true" />
-  return <Group group={data} />
+  return <Group key={data.href} group={data} />
 }
 
 function Group({ group }: { readonly group: SecurityGroupDocument }) {
@@ -47,7 +47,11 @@ function Group({ group }: { readonly group: SecurityGroupDocument }) {
       : isPending
         ? 'a change is being sent'
         : undefined
-  const part: GroupPartProps = { group, unavailable, onChange: (wanted) => send(group, wanted) }
+  const part: GroupPartProps = {
+    group,
+    unavailable,
+    onChange: (wanted, seen = group) => send(seen, wanted),
+  }
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
       <Header {...part} />

@@ -39,8 +39,9 @@ export function RuleDialog({ group, direction, unavailable, onChange, onClose }:
   })
   const { data } = useRecords('securityGroup', { sort: 'name' })
   const groups = data?.records ?? []
-  // The first group, until the user chooses one; the list may come later than the dialog.
-  const written = { ...typed, group: typed.group === '' ? (groups[0]?.href ?? '') : typed.group }
+  // The first group, until the user chooses one, and if that is deleted meanwhile; the list may come later than the dialog.
+  const chosen = groups.find(({ href }) => href === typed.group) ?? groups[0]
+  const written = { ...typed, group: chosen?.href ?? '' }
   const set = (part: Partial<WrittenRule>): void => setTyped({ ...typed, ...part })
   const reason = whyNotRule(written)
   const rule = groupRuleOf(written, groups)

@@ -3,75 +3,43 @@ import { Link, useNavigate } from 'react-router'
 import { idOf } from '../../api/client.ts'
 import type { SecurityGroupQueryRecord } from '../../api/query.ts'
 import { paths } from '../../app/paths.ts'
-import { RecordGrid } from '../../app/record-grid.tsx'
-import { useSearch } from '../../app/use-search.ts'
-import { Button } from '../../components/button.tsx'
+import { RecordPage } from '../../app/records/record-page.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { FilterBar, FilterInput } from '../../components/filter-bar.tsx'
 import type { GridColumn } from '../../components/grid/grid-column.ts'
-import { useSession } from '../../data/session.ts'
-import { nameFilter } from '../../model/filter.ts'
-import { textParam } from '../../model/search-params.ts'
 import { en } from '../../text/en.ts'
 import { formatCount } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 
-const schema = { q: textParam(), sort: textParam('name') }
-
 /** What VMs accept and send, by their labels. */
 export function SecurityGroupsPage() {
-  const [search, change] = useSearch(schema)
-  const filter = nameFilter(search.q)
-  const { rights, role } = useSession()
   const navigate = useNavigate()
   return (
-    <div className={page['page']}>
-      <FilterBar
-        action={
-          <Button
-            tone="primary"
-            icon="plus"
-            unavailable={
-              rights.has('network:edit') ? undefined : en.missingRight(role, 'network:edit')
-            }
-            onClick={() => void navigate(paths.newSecurityGroup)}
-          >
-            Create security group
-          </Button>
-        }
-      >
-        <FilterInput
-          value={search.q}
-          placeholder="Filter by name: web*"
-          onChange={(q) => change({ q }, 'replace')}
-        />
-      </FilterBar>
-      <RecordGrid
-        title="Security groups"
-        type="securityGroup"
-        filter={filter}
-        sort={search.sort}
-        onSort={(sort) => change({ sort })}
-        columns={columns}
-        narrow={narrowGroup}
-        onOpen={(group) => void navigate(paths.securityGroup(idOf(group.href)))}
-        empty={
-          <EmptyState
-            title={
-              filter === '' ? 'No security groups yet' : 'No security group matches this filter'
-            }
-            commands={<CommandLine text="skerry security-group create web --label role=web" />}
-          >
-            <p>
-              A security group says what VMs with its labels accept and send, on every network. VMs
-              in no group accept and send everything, as far as their networks do.
-            </p>
-          </EmptyState>
-        }
-      />
-    </div>
+    <RecordPage
+      title="Security groups"
+      type="securityGroup"
+      placeholder="Filter by name: web*"
+      create={{
+        text: 'Create security group',
+        right: 'network:edit',
+        onClick: () => void navigate(paths.newSecurityGroup),
+      }}
+      columns={columns}
+      narrow={narrowGroup}
+      pathOf={({ href }) => paths.securityGroup(idOf(href))}
+      empty={(filter) => (
+        <EmptyState
+          title={filter === '' ? 'No security groups yet' : 'No security group matches this filter'}
+          commands={<CommandLine text="skerry security-group create web --label role=web" />}
+        >
+          <p>
+            A security group says what VMs with its labels accept and send, on every network. VMs in
+            no group accept and send everything, as far as their networks do.
+          </p>
+        </EmptyState>
+      )}
+    />
   )
 }
 

@@ -102,7 +102,12 @@ export function NetworksTab({ vm }: { readonly vm: VmDetails }) {
           small
           icon="plus"
           unavailable={
-            unavailable ?? (cards.length < CARDS_MAX ? undefined : `a VM has ${CARDS_MAX} at most`)
+            unavailable ??
+            (cards.length >= CARDS_MAX
+              ? `a VM has ${CARDS_MAX} at most`
+              : data
+                ? undefined
+                : 'the networks are being read')
           }
           onClick={() => setEdited('new')}
         >

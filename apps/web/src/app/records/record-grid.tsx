@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react'
 
-import type { QueryType, RecordsByType } from '../api/query.ts'
-import { ErrorState } from '../components/empty-state.tsx'
-import type { GridColumn } from '../components/grid/grid-column.ts'
-import { Grid } from '../components/grid/grid.tsx'
-import { useIsNarrow } from '../components/use-media.ts'
-import { density, rowHeightOf } from '../data/preferences.ts'
-import { useStore } from '../data/store.ts'
-import { useRecordList } from '../data/use-record-list.ts'
-import { usePageTitle } from './page-title.ts'
+import type { QueryType, RecordsByType } from '../../api/query.ts'
+import { ErrorState } from '../../components/empty-state.tsx'
+import type { GridColumn } from '../../components/grid/grid-column.ts'
+import { Grid } from '../../components/grid/grid.tsx'
+import { useIsNarrow } from '../../components/use-media.ts'
+import { density, rowHeightOf } from '../../data/preferences.ts'
+import { useStore } from '../../data/store.ts'
+import { useRecordList } from '../../data/use-record-list.ts'
+import { usePageTitle } from '../page-title.ts'
 
-import page from '../styles/page.module.css'
+import page from '../../styles/page.module.css'
 
 interface RecordGridProps<Type extends QueryType> {
   /** The title of the page; the grid adds the total. */
