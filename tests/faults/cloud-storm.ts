@@ -5,10 +5,11 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect } from 'node:util'
 
 import { startLab, until } from '@skerry/lab'
 import type { OrgId } from '@skerry/vm'
-import { sql } from 'kysely'
+import { sql, type QueryResult } from 'kysely'
 
 import { makeCursors } from '../../apps/cloud/src/feeds/event-cursors.ts'
 import { seededRandom, type SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
@@ -205,9 +206,11 @@ function readEvents({ cloud, clients, ways }: Place, draw: SeededRandom): EventR
 async function untilQuiet({ db }: Place): Promise<void> {
   let open = ''
   const isQuiet = async () => {
-    const { rows } = await sql<{ which: string }>`
-      select operation || ' ' || state || ' of VM ' || coalesce(vm::text, '-') || ' ' || coalesce(message, '') as which
-      from task where state in ('queued', 'running')`.execute(db)
+    const { rows } = await untilRead(() =>
+      sql<{ which: string }>`
+        select operation || ' ' || state || ' of VM ' || coalesce(vm::text, '-') || ' ' || coalesce(message, '') as which
+        from task where state in ('queued', 'running')`.execute(db),
+    )
     open = rows.map(({ which }) => which).join('; ')
     if (rows.length > 0) await sleep(200)
     return rows.length === 0
@@ -218,17 +221,31 @@ async function untilQuiet({ db }: Place): Promise<void> {
 }
 
 async function readEnded({ db }: Place): Promise<Ended[]> {
-  const { rows } = await sql<Ended>`select id, parent, vm, owner, operation, state, fault, message,
-      started_at, ended_at
-    from task order by id`.execute(db)
+  const { rows } = await untilRead(() =>
+    sql<Ended>`select id, parent, vm, owner, operation, state, fault, message, started_at, ended_at
+      from task order by id`.execute(db),
+  )
   return rows
+}
+
+/** One failed read says nothing about the cloud: while this machine pauses, the time to connect passes. */
+async function untilRead<T>(read: () => Promise<QueryResult<T>>): Promise<QueryResult<T>> {
+  let why: unknown
+  const attempt = () =>
+    read().catch((error: unknown) => {
+      why = error
+      return undefined
+    })
+  return until('the database is read', attempt, MATCHES_MS).catch(() => {
+    throw why
+  })
 }
 
 async function untilTrue(look: () => Promise<string[]>, withinMs: number): Promise<void> {
   let broken: string[] = []
   const holds = async () => {
     // What cannot be read now is read again, until the same deadline.
-    broken = await look().catch((error: unknown) => [`cannot be read: ${String(error)}`])
+    broken = await look().catch((error: unknown) => [`cannot be read: ${inspect(error)}`])
     if (broken.length > 0) await sleep(1000)
     return broken.length === 0
   }
@@ -245,13 +262,11 @@ async function untold({ db, cloud }: Place, reader: EventReader): Promise<string
   let all: readonly string[] = []
   // Read again each time: the cloud itself may have emitted events since.
   const same = async () => {
-    const { rows } = await sql<{
-      tx: string
-      seq: string
-      org: OrgId
-    }>`select tx, seq, event.org from event
-      join org on org.id = event.org where org.name = ${cloud.tenants[0]?.org ?? ''} order by tx, seq`.execute(
-      db,
+    const { rows } = await untilRead(() =>
+      sql<{ tx: string; seq: string; org: OrgId }>`select tx, seq, event.org from event
+        join org on org.id = event.org where org.name = ${cloud.tenants[0]?.org ?? ''} order by tx, seq`.execute(
+        db,
+      ),
     )
     all = rows.map((row) => cursors(row.org).write(row))
     return reader.seen.length === all.length

@@ -69,8 +69,10 @@ export function controlPlaneOf(lab: Lab): ControlPlane {
     start,
     async keys() {
       const columns = ['logical_port', 'tunnel_key']
-      const rows = await readOvn({ data }, await token(), 'southbound', 'Port_Binding', columns)
-      return (rows ?? [])
+      const read = async () =>
+        readOvn({ data }, await token(), 'southbound', 'Port_Binding', columns)
+      const rows = await until('the ports are read', read, WAIT_MS)
+      return rows
         .map((row) => `${String(row['logical_port'])} ${String(row['tunnel_key'])}`)
         .toSorted()
     },

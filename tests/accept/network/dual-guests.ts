@@ -50,9 +50,13 @@ export async function requireIpv6(
     inside(from, `ping6 -c 3 -W 5 -s ${size} ${address}; true`)
   const isReached = async () => (await ping6(one, two.ipv6)).includes('3 packets received')
   await until(`${two.ipv6} is reached`, isReached, GUEST_MS)
-  assert.match(await ping6(two, one.ipv6, MTU - 48), /3 packets received/)
-  const found = await inside(one, `nslookup small ${WORLD}`)
-  for (const { ipv6 } of guests) assert.ok(found.includes(ipv6), found)
+  const isWhole = async () => (await ping6(two, one.ipv6, MTU - 48)).includes('3 packets received')
+  await until(`${one.ipv6} is reached by the largest packet`, isWhole, GUEST_MS)
+  const areFound = async () => {
+    const found = await inside(one, `nslookup small ${WORLD}`)
+    return guests.every(({ ipv6 }) => found.includes(ipv6))
+  }
+  await until('both are found by name', areFound, GUEST_MS)
   // The other organisation’s network has none: its guest hears no prefix, and what it sends ends at its card.
   assert.equal(green.ipv6, '')
   assert.doesNotMatch(await ownIpv6(green), / fd/)
