@@ -3,7 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { startDirectory, type Directory } from '@skerry/lab'
+import { startDirectory, until, type Directory } from '@skerry/lab'
 import { attribute } from '@skerry/xml'
 import { sql } from 'kysely'
 import { Attribute, Change, Client } from 'ldapts'
@@ -103,17 +103,40 @@ export class DirectoryApi implements Parts, AsyncDisposable {
     }
   }
 
-  enter(user: string, password = `${user}-secret`) {
+  /** A login with one question to the directory. It is 503 if that takes too long, and counts as no attempt. */
+  enterOnce(user: string, password = `${user}-secret`) {
     return logIn(this.api.ask, `${user}@eng`, password)
+  }
+
+  /** A login that the directory answers: on a busy machine, that may take longer than a login may. */
+  enter(user: string, password?: string) {
+    return until(`the directory answers ${user}`, async () => {
+      const login = await this.enterOnce(user, password)
+      return login.status !== 503 && login
+    })
   }
 
   async statusOf(token: string): Promise<number> {
     return (await this.api.ask('GET', '/api/org', { token })).status
   }
 
-  /** One pass of the reconciler. */
-  pass(): Promise<number> {
+  /** One pass of the reconciler, which a busy machine may end as if the directory was silent. */
+  passOnce(): Promise<number> {
     return reconcilePeople(this.api.cloud.db, seal)
+  }
+
+  /** A pass that the directory answers. */
+  async pass(): Promise<number> {
+    let changed = 0
+    await until('the directory answers a pass', async () => {
+      changed += await this.passOnce()
+      const { rows } =
+        await sql`select from identity_provider where silent_since is not null and not disabled`.execute(
+          this.api.cloud.db,
+        )
+      return rows.length === 0
+    })
+    return changed
   }
 
   async roleOf(token: string): Promise<string | undefined> {

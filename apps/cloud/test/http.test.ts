@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import type { VmId } from '@skerry/vm'
 import { attribute, localName, readXml } from '@skerry/xml'
 
+import { prolongWaits } from './login-waits.ts'
 import {
   BASE,
   find,
@@ -37,8 +38,7 @@ const logIn = (name: string, password?: string) => logInAt(ask, name, password)
 test('the versions are listed without credentials and without a version in the request', async () => {
   const answer = await ask('GET', '/api/versions', { headers: { accept: '*/*' } })
   const versions = find(readXml(answer.text), 'VersionInfo', 'LoginUrl')
-  assert.equal(answer.status, 200)
-  assert.equal(versions.length, 2)
+  assert.deepEqual([answer.status, versions.length], [200, 2])
   assert.ok(answer.text.includes(`<LoginUrl>${BASE}/api/sessions</LoginUrl>`))
 })
 
@@ -110,8 +110,7 @@ test('a wrong password, an unknown user, no credentials, and the cookie alone ar
     await ask('GET', '/api/session'),
   ]
   for (const { status, headers, text } of refused) {
-    assert.equal(status, 401)
-    assert.equal(headers['www-authenticate'], 'Basic realm="skerry"')
+    assert.deepEqual([status, headers['www-authenticate']], [401, 'Basic realm="skerry"'])
     assert.equal(localName(readXml(text).name), 'Error')
   }
   assert.equal(refused[0]?.text, refused[1]?.text, 'the response does not reveal which users exist')
@@ -119,8 +118,9 @@ test('a wrong password, an unknown user, no credentials, and the cookie alone ar
 
 test('after five wrong passwords a login is 429, with Retry-After', async () => {
   for (let n = 0; n < 5; n += 1) assert.equal((await logIn('mallory@eng', 'guess')).status, 401)
+  await prolongWaits(api.cloud.db)
   const { status, headers, text } = await logIn('mallory@eng', 'guess')
-  assert.deepEqual([status, headers['retry-after']], [429, '1'])
+  assert.deepEqual([status, Number(headers['retry-after']) > 3500], [429, true])
   assert.match(text, /minorErrorCode="TOO_MANY"/)
   assert.equal((await logIn('alice@eng')).status, 200)
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import type { Postgres } from '@skerry/lab'
+import { until, type Postgres } from '@skerry/lab'
 import { sql, type Kysely } from 'kysely'
 
 import type { CloudTables } from '../src/database/tables.ts'
@@ -11,7 +11,7 @@ import { foldHour, foldUsage } from '../src/metering/fold-usage.ts'
 import { deleteExpired } from '../src/reconcile/delete-expired.ts'
 import { openCloudDatabase, startDatabases, type CloudDatabase } from './cloud-database.ts'
 import { compareWithModel } from './usage-lives.ts'
-import { openClocked, setClock, startMetering, takeClock } from './usage-model.ts'
+import { foldUntil, openClocked, setClock, startMetering, takeClock } from './usage-model.ts'
 
 let postgres: Postgres
 before(async () => {
@@ -87,7 +87,7 @@ test('an hour waits for a transaction that was open at its end', async () => {
     assert.equal(await foldUsage(clocked), 0, 'its span is not there yet')
     ends.resolve(undefined)
     await late
-    assert.equal(await foldUsage(clocked), 1)
+    assert.equal(await foldUntil(clocked, at('11:00:00')), 1)
     assert.deepEqual(await hoursOf(db), [['10:00', 3_600_000, 2 * 3_599_990]])
   } finally {
     await other.destroy()
@@ -103,7 +103,7 @@ test('an hour is not summed up before it has been over for a minute, and every h
   try {
     for (const cell of cells) await setClock(cell, at('15:01:00'))
     const folded = await Promise.all(cells.map((cell) => foldUsage(cell)))
-    const rest = await foldUsage(cells[0] ?? clocked)
+    const rest = await foldUntil(cells[0] ?? clocked, at('15:00:00'))
     assert.equal(
       folded.reduce((sum, each) => sum + each, rest),
       5,
@@ -122,13 +122,19 @@ test('a cell that is killed while it sums up leaves nothing behind', async () =>
   const killed = openClocked(cloud)
   await setClock(killed, at('11:30:00'))
   // The hour is closed, and its sums are written but not committed.
-  const pass = foldUsage(clocked)
-  assert.equal(await pass, 1)
+  assert.equal(await foldUntil(clocked, at('11:00:00')), 1)
   await setClock(clocked, at('12:30:00'))
   await setClock(killed, at('12:30:00'))
   await sql`update usage_folded set closed_at = ${new Date(at('12:29:00'))}, closed_tx = pg_current_xact_id()`.execute(
     db,
   )
+  await until('older transactions are over', async () => {
+    const { rows } = await sql<{ over: boolean }>`
+      select closed_tx < pg_snapshot_xmin(pg_current_snapshot()) as over from usage_folded`.execute(
+      db,
+    )
+    return rows[0]?.over === true
+  })
   const broken = killed.transaction().execute(async (tx) => {
     assert.equal(await foldHour(tx), true)
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
@@ -138,7 +144,7 @@ test('a cell that is killed while it sums up leaves nothing behind', async () =>
   await assert.rejects(broken)
   await killed.destroy()
   assert.equal((await hoursOf(db)).length, 1)
-  assert.equal(await foldUsage(clocked), 1)
+  assert.equal(await foldUntil(clocked, at('12:00:00')), 1)
   assert.deepEqual((await hoursOf(db))[1], ['11:00', 3_600_000, 7_200_000])
 })
 
@@ -149,18 +155,18 @@ test('after a restore in a cluster with lower transaction ids, hours are summed 
     db,
   )
   await setClock(clocked, at('11:30:00'))
-  assert.equal(await foldUsage(clocked), 1)
+  assert.equal(await foldUntil(clocked, at('11:00:00')), 1)
 })
 
 test('a clock that goes back does not change hours that are summed up', async () => {
   await using cloud = await openMetered()
   const { clocked, vm, db } = cloud
   await setClock(clocked, at('11:30:00'))
-  await foldUsage(clocked)
+  await foldUntil(clocked, at('11:00:00'))
   await setClock(clocked, at('10:15:00'))
   await sql`update vm set status = 'POWERED_OFF' where id = ${vm}`.execute(clocked)
   await setClock(clocked, at('12:30:00'))
-  await foldUsage(clocked)
+  await foldUntil(clocked, at('12:00:00'))
   assert.deepEqual(await hoursOf(db), [
     ['10:00', 3_600_000, 7_200_000],
     ['11:00', 3_600_000, 0],
@@ -187,7 +193,7 @@ test('a tenant reads the hours and spans of its organisation, and writes none', 
     db,
   )
   await setClock(clocked, at('11:30:00'))
-  await foldUsage(clocked)
+  await foldUntil(clocked, at('11:00:00'))
   const own = await cloud.as(principal, (tx) => tx.selectFrom('usage_hour').select('org').execute())
   assert.deepEqual(own, [{ org: principal.org }])
   for (const table of ['usage_hour', 'usage_span', 'usage_folded']) {

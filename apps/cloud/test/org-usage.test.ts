@@ -7,11 +7,10 @@ import { attribute, childrenByLocalName, readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
 import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
-import { foldUsage } from '../src/metering/fold-usage.ts'
 import { hoursOf } from '../src/metering/meters.ts'
 import { usageRangeOf } from '../src/metering/usage-range.ts'
 import { openTenantsApi, XML, type TenantsApi } from './tenants-api.ts'
-import { startMetering } from './usage-model.ts'
+import { foldUntil, startMetering } from './usage-model.ts'
 
 let api: TenantsApi
 let admin: string
@@ -50,7 +49,7 @@ async function addVms(): Promise<void> {
   await sql`update vm set snapshot_mib = 1024 where id = ${id}`.execute(db)
   await setTime('2026-02-28T00:15:00Z')
   await sql`update vm set status = 'POWERED_OFF' where id = ${id}`.execute(db)
-  await foldUsage(db)
+  await foldUntil(db, Date.parse('2026-02-28T00:00:00Z'))
   await setTime('2026-02-28T00:30:00Z')
 }
 
@@ -165,6 +164,7 @@ test('what is asked wrongly is refused with the reason', async () => {
     ['?from=2026-02-28&to=2026-02-27', /from must be before to/],
     ['?from=2026-02-27T22:30:00Z', /from must be a day or a whole hour in UTC/],
     ['?to=yesterday', /to must be a day or a whole hour in UTC/],
+    ['?from=2026-02-30', /from must be a day or a whole hour in UTC/],
     ['?by=week', /by must be one of hour, day, month/],
     ['?from=2020-01-01&to=2026-01-01&by=hour', /at most 1000 periods/],
   ] as const) {

@@ -165,18 +165,18 @@ test('a directory that is away changes nothing: 503, nothing is counted, local a
   const { token } = await on.enter('bob')
   await on.directory.kill9()
   try {
-    const away = await on.enter('bob')
+    const away = await on.enterOnce('bob')
     assert.deepEqual([away.status, away.headers['retry-after']], [503, '2'], away.text)
-    assert.equal((await on.enter('unknown', 'x')).status, 503)
+    assert.equal((await on.enterOnce('unknown', 'x')).status, 503)
     assert.equal((await on.enter('alice', 'secret')).status, 200)
-    assert.equal(await on.pass(), 0)
+    assert.equal(await on.passOnce(), 0)
     assert.equal(await on.statusOf(token), 200)
     assert.deepEqual(await on.eventsOf('provider.silent'), [])
     await sql`update identity_provider set silent_since = silent_since - interval '61 min'`.execute(
       on.api.cloud.db,
     )
-    await on.pass()
-    await on.pass()
+    await on.passOnce()
+    await on.passOnce()
     assert.equal((await on.eventsOf('provider.silent')).length, 1)
     const { rows } = await sql`select from login_failure`.execute(on.api.cloud.db)
     assert.equal(rows.length, 0)

@@ -11,6 +11,7 @@ import { sql } from 'kysely'
 import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
 import { deleteExpired } from '../src/reconcile/delete-expired.ts'
 import { FREE_FAILURES } from '../src/tenants/login-failures.ts'
+import { prolongWaits } from './login-waits.ts'
 import { find, hrefOf, linksOf, pathOf, read, XML, type TenantsApi } from './tenants-api.ts'
 import { openTestWorkflowApi, type TestWorkflowApi } from './workflow-api.ts'
 
@@ -114,6 +115,7 @@ test('the token of another user is refused and reported, and wrong tokens count 
   for (let n = 1; n < FREE_FAILURES; n += 1) {
     assert.equal((await logIn(own.user, `skat_${'x'.repeat(42)}${n}`)).status, 401)
   }
+  await prolongWaits(api.cloud.db)
   const late = await logIn(own.user, own.token)
   assert.deepEqual([late.status, Number(late.headers['retry-after']) > 0], [429, true])
   assert.equal((await logIn(other.user, other.token)).status, 200, 'others are not affected')

@@ -9,6 +9,7 @@ import { DIGEST, type CloudDatabase } from './cloud-database.ts'
 import { addEdge } from './edge-rows.ts'
 import { chance, pick } from './fuzz-filter.ts'
 import {
+  foldUntil,
   isEqual,
   nothing,
   openClocked,
@@ -305,7 +306,8 @@ class RandomLife {
     const end = (Math.floor(this.#latest / HOUR_MS) + 1) * HOUR_MS
     this.#now = end + 2 * 60_000
     await setClock(this.#db, this.#now)
-    await this.#fold()
+    this.#folds += await foldUntil(this.#db, end)
+    this.#model.until = end
     this.#model.endAll(end)
   }
 

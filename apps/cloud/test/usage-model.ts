@@ -1,10 +1,12 @@
 // A model of what organisations use: whole milliseconds, summed up without a database. And a clock of metering that tests set.
+import { until } from '@skerry/lab'
 import { openDatabase } from '@skerry/postgres'
 import type { OrgId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { actingAs } from '../src/database/acting-as.ts'
 import type { CloudTables } from '../src/database/tables.ts'
+import { foldUsage } from '../src/metering/fold-usage.ts'
 import { usageColumns, type UsageColumn } from '../src/metering/sum-usage.ts'
 import type { CloudDatabase } from './cloud-database.ts'
 
@@ -33,6 +35,20 @@ export const startMetering = (db: Kysely<CloudTables>, start: number): Promise<u
   sql`update usage_folded set until = ${new Date(start)}, closed_at = null, closed_tx = null`.execute(
     db,
   )
+
+/**
+ * Sums up all hours before this one, and returns their number. An hour waits for every older transaction of the cluster: PostgreSQL's own
+ * analysis is one, and a session that was just ended may be another.
+ */
+export async function foldUntil(db: Kysely<CloudTables>, hour: number): Promise<number> {
+  let folded = 0
+  await until(`usage is summed up until ${new Date(hour).toISOString()}`, async () => {
+    folded += await foldUsage(db)
+    const row = await db.selectFrom('usage_folded').select('until').executeTakeFirstOrThrow()
+    return row.until.getTime() >= hour
+  })
+  return folded
+}
 
 /** What a unit uses at a time. */
 export interface UnitUse {

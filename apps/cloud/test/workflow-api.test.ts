@@ -11,6 +11,7 @@ import { sql } from 'kysely'
 import { roles, lowerRole, withinOrg, type Role } from '../src/domain/roles.ts'
 import { deleteExpired } from '../src/reconcile/delete-expired.ts'
 import { FREE_FAILURES } from '../src/tenants/login-failures.ts'
+import { prolongWaits } from './login-waits.ts'
 import { ladder } from './rights-table.ts'
 import { find, read } from './tenants-api.ts'
 import { openTestWorkflowApi, type TestWorkflowApi } from './workflow-api.ts'
@@ -67,6 +68,7 @@ test('wrong credentials are rejected, recorded, and counted together with those 
     assert.equal((await show('alice', 'wrong', '127.0.0.1')).status, 401)
   }
   assert.equal((await eventsOf('session.refused')).length, before + FREE_FAILURES)
+  await prolongWaits(flow.api.cloud.db)
   const late = await show('alice', 'secret', '127.0.0.1')
   assert.deepEqual([late.status, late.body['error']], [429, 'too-many'])
   assert.ok(Number(late.body['detail']) > 0)

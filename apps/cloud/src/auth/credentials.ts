@@ -29,10 +29,17 @@ export interface Account {
 /** Returns the account of these credentials; throws if they are wrong, or were tried too often from this address. */
 export type CheckCredentials = (credentials: BasicCredentials, address: string) => Promise<Account>
 
+/** Directories ignore case and spaces of a name, and some ignore accents: each way to write it would allow more guesses. */
+const folded = (user: string): string =>
+  user
+    .normalize('NFKD')
+    .replaceAll(/[\s\p{M}\p{Cf}]/gu, '')
+    .toLowerCase()
+
 /** One account as seen from one network: wrong guesses there do not lock it for others. */
 const keyOf = ({ user, org }: BasicCredentials, address: string): Buffer =>
   createHash('sha256')
-    .update(JSON.stringify([org, user, networkOf(address)]))
+    .update(JSON.stringify([org, folded(user), networkOf(address)]))
     .digest()
 
 export interface CheckOptions extends Omit<CheckQueueOptions, 'bounds'> {
@@ -47,19 +54,20 @@ export function makeCheck(
   { open, ...options }: CheckOptions,
 ): CheckCredentials {
   const queue = new CheckQueue(options)
-  // One for each identity server: one that hangs holds up no other login.
+  // One for the users of each identity server, and one for names that are looked up in several: one that hangs holds up no other login.
   const queues = new Map<string, CheckQueue>()
-  const queueOf = (server: IdentityServer | undefined): CheckQueue => {
-    if (!server) return queue
-    const known = queues.get(server.id)
+  const queueOf = (servers: readonly IdentityServer[]): CheckQueue => {
+    if (servers.length === 0) return queue
+    const ids = servers.map(({ id }) => id).join(' ')
+    const known = queues.get(ids)
     const found = known ?? new CheckQueue({ ...options, bounds: directoryBounds })
-    queues.set(server.id, found)
+    queues.set(ids, found)
     return found
   }
   return async (credentials, address) => {
     const key = keyOf(credentials, address)
     const proof = await proofOf(db, credentials)
-    const account = await queueOf(proof.servers[0]).take(address, async () => {
+    const account = await queueOf(proof.servers).take(address, async () => {
       const { wait, any } = await readFailures(db, key)
       // Also with the right password: otherwise the response would reveal that it is right.
       if (wait > 0) throw tooMany(wait)

@@ -1,5 +1,6 @@
 // The only file that knows the LDAP client.
-import { isIP } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 
 import { Fault } from '@skerry/fault'
 import {
@@ -32,6 +33,8 @@ export interface DirectoryAccess {
   readonly secret: string
 }
 
+/** Bytes that a directory may send before TLS: the answer to StartTLS has a few dozen. */
+const CLEAR_MAX = 4096
 /** Levels of groups in groups that are followed. */
 const LEVELS_MAX = 8
 /** RFC 4511: a search for a person finds at most one; two are none. */
@@ -196,10 +199,28 @@ class Connections {
       ...(ca !== undefined && { ca }),
     }
     const times = { timeout: directoryMs.answer, connectTimeout: directoryMs.connect }
-    const client = new Client({ url: this.#url, ...times, ...(!startTls && { tlsOptions: tls }) })
+    let received = Buffer.alloc(0)
+    const clear = (...words: Parameters<typeof connect>): Socket => {
+      const socket = connect(...words)
+      return socket.on('data', (bytes: Buffer) => {
+        received = Buffer.concat([received, bytes])
+        if (received.length > CLEAR_MAX) socket.destroy()
+      })
+    }
+    const client = new Client({
+      url: this.#url,
+      ...times,
+      ...(startTls
+        ? { createConnection: once(clear) as typeof connect }
+        : { tlsOptions: tls, createSecureConnection: once(connectTls) as typeof connectTls }),
+    })
     this.#clients.push(client)
-    // A copy: the client stores its socket in what it is given.
-    if (startTls) await client.startTLS({ ...tls })
+    if (startTls) {
+      // A copy: the client stores its socket in what it is given.
+      await client.startTLS({ ...tls })
+      // RFC 4511, 4.14.1: nothing follows the answer. The client would take the rest for the beginning of what comes encrypted.
+      if (!isOneMessage(received)) throw new Error('more than an answer came before TLS')
+    }
     return client
   }
 
@@ -207,6 +228,27 @@ class Connections {
   close(): void {
     for (const client of this.#clients) client.unbind().catch(() => undefined)
   }
+}
+
+/**
+ * Connects once. The client would connect again when a connection is lost, without StartTLS and not as the reader: that a stranger
+ * finds no one does not mean that people have left.
+ */
+function once<W extends unknown[], S>(make: (...words: W) => S): (...words: W) => S {
+  let isMade = false
+  return (...words) => {
+    if (isMade) throw new Error('the connection was lost')
+    isMade = true
+    return make(...words)
+  }
+}
+
+/** Whether these bytes are one whole LDAP message: a tag, a length of one byte or more, and the rest. */
+function isOneMessage(bytes: Buffer): boolean {
+  const [, length = 0] = bytes
+  const more = length < 0x80 ? 0 : length - 0x80
+  if (more > 4 || bytes.length < 2 + more) return false
+  return bytes.length === 2 + more + (more === 0 ? length : bytes.readUIntBE(2, more))
 }
 
 /** What a directory answers to a wrong password, and for people who are locked, expired or unknown. Other errors are its own. */

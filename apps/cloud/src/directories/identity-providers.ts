@@ -100,11 +100,7 @@ export async function addProvider(
   { name, settings, secret, enabled, groups }: NewProvider,
   close: CloseSeal,
 ): Promise<WholeProvider> {
-  await sql`select 1 from org where id = ${org} for no key update`.execute(tx)
-  const enabledOnes = (await providersOf(tx, org)).filter(({ disabled }) => !disabled)
-  if (enabled && enabledOnes.length >= MOST) {
-    throw new Fault('conflict', `an organisation can have at most ${MOST} enabled identity servers`)
-  }
+  if (enabled) await requireRoom(tx, org)
   const made = await orConflict(`identity server ${name} already exists`, () =>
     tx
       .insertInto('identity_provider')
@@ -122,6 +118,15 @@ export async function addProvider(
   await emitEvent(tx, { kind: 'provider.added', org, details: { ...by(principal), name } })
   await writeRows(tx, principal, made, groups)
   return { provider: made, groups }
+}
+
+/** Counted under the organisation's lock, so that concurrent requests are counted one after the other. */
+async function requireRoom(tx: Tx, org: OrgId): Promise<void> {
+  await sql`select 1 from org where id = ${org} for no key update`.execute(tx)
+  const enabledOnes = (await providersOf(tx, org)).filter(({ disabled }) => !disabled)
+  if (enabledOnes.length >= MOST) {
+    throw new Fault('conflict', `an organisation can have at most ${MOST} enabled identity servers`)
+  }
 }
 
 export interface ProviderChange {
@@ -143,6 +148,7 @@ export async function changeProvider(
   if (secret === undefined && !sendsToSame(row.settings, settings)) {
     throw new Fault('invalid', 'with another Url, Reader or Ca, Password is needed')
   }
+  if (row.disabled && enabled === true) await requireRoom(tx, org)
   const provider = await tx
     .updateTable('identity_provider')
     .set({
@@ -190,6 +196,10 @@ export async function writeGroupRoles(
   row: IdentityProviderRow,
   groups: readonly GroupRole[],
 ): Promise<WholeProvider> {
+  const before = await groupRolesOf(tx, row)
+  if (principal.role !== SYSTEM_ROLE && before.some(({ role }) => role === SYSTEM_ROLE)) {
+    throw new Fault('forbidden', `only a ${SYSTEM_ROLE} can change groups that have this role`)
+  }
   await tx
     .deleteFrom('group_role')
     .where('org', '=', row.org)

@@ -18,6 +18,7 @@ export interface UsageInterval {
 /** A month of hours, or more than two years of days. */
 export const PERIODS_MAX = 1000
 const HOUR_MS = 3_600_000
+const DAY_LENGTH = 'YYYY-MM-DD'.length
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:00(:00(\.0+)?)?Z)?$/
 
 /** What a request asks for. Default: the days of this month. */
@@ -43,7 +44,9 @@ export function usageRangeOf(
 
 function timeOf(name: string, written: string): Date {
   const time = new Date(written)
-  if (TIME.test(written) && !Number.isNaN(time.getTime())) return time
+  const isTime = TIME.test(written) && !Number.isNaN(time.getTime())
+  // JavaScript takes February 30 for March 2.
+  if (isTime && time.toISOString().startsWith(written.slice(0, DAY_LENGTH))) return time
   throw new Fault('invalid', `${name} must be a day or a whole hour in UTC`, {
     hint: 'such as 2026-11-01 or 2026-11-01T12:00:00Z',
   })
