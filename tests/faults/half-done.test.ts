@@ -64,6 +64,15 @@ describe('interrupted work', { skip: reason ?? false }, () => {
     })
   })
 
+  it('a layer that was not written to its end is removed', async () => {
+    await withVm(async () => undefined)
+    await succeeds(['truncate', '-s', '4096', `${LIFE}/layer-2.qcow2`])
+    await withEngine(async (engine) => {
+      assert.deepEqual(await leftovers(host, ['vm']), [])
+      await engine.changePower('vm', 'on')
+    })
+  })
+
   it('a layer with data that no definition names is adopted after a power cut', async () => {
     await withVm(async (engine) => {
       await engine.changePower('vm', 'on')

@@ -1,7 +1,7 @@
 // Goal: layers form chains as described in disk.ts, and a base is removed with its last user.
 // Method: the real qemu-img, called through our code and directly.
 import assert from 'node:assert/strict'
-import { link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 
 import { imageInfo, qemuImg, withoutQemuImg as skip } from '../../image/test/qemu-img.ts'
@@ -155,6 +155,19 @@ test('only data written to the layer itself counts as its data', { skip }, async
   // Explicit zeros are data written by a guest, too.
   await runTool('qemu-io', ['-f', 'qcow2', '-c', 'write -q -z 20M 64k', zeroed[0]])
   assert.equal(await hasData(zeroed[0]), true)
+})
+
+test('a layer that was not written to its end holds no data', { skip }, async () => {
+  await using shop = await workshop()
+  const [top] = await addLayer(await linkBase(shop.image, await shop.vm('a')), 1024 * MIB)
+  const { size } = await stat(top)
+  for (const bytes of [size - 1, 3 * 65536, 65536, 4096, 112, 31, 4, 0]) {
+    await truncate(top, bytes)
+    assert.equal(await hasData(top), false, `${bytes} bytes`)
+  }
+  // A power cut may leave a file with its length and without its content.
+  await truncate(top, size)
+  assert.equal(await hasData(top), false)
 })
 
 test('layers above the active one are found, lowest first', { skip }, async () => {

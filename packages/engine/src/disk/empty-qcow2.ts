@@ -20,7 +20,7 @@ const L1_TABLE = 3 * CLUSTER_BYTES
  * program that writes them takes far longer than writing them here.
  */
 export function emptyQcow2(virtualBytes: number, backing?: string): Buffer {
-  const l1Entries = Math.ceil(virtualBytes / L1_ENTRY_BYTES)
+  const l1Entries = l1EntriesOf(virtualBytes)
   const file = Buffer.alloc(L1_TABLE + l1Entries * 8)
   file.writeUInt32BE(MAGIC, 0)
   file.writeUInt32BE(VERSION, 4)
@@ -41,6 +41,17 @@ export function emptyQcow2(virtualBytes: number, backing?: string): Buffer {
   }
   return file
 }
+
+/** Bytes at the beginning of a file that `isWritten` needs. */
+export const HEAD_BYTES = 32
+
+/** Whether an empty file was written to its end: by its first bytes and its length. A crash may have come before. */
+export function isWritten(head: Buffer, bytes: number): boolean {
+  if (head.length < HEAD_BYTES || head.readUInt32BE(0) !== MAGIC) return false
+  return bytes >= L1_TABLE + l1EntriesOf(Number(head.readBigUInt64BE(24))) * 8
+}
+
+const l1EntriesOf = (virtualBytes: number): number => Math.ceil(virtualBytes / L1_ENTRY_BYTES)
 
 /** The backing format extension, the end-of-extensions marker, and the backing file name after it. */
 function writeBacking(file: Buffer, name: string): void {
