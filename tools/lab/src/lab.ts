@@ -73,6 +73,8 @@ interface Wanted {
 }
 
 const CONSOLES = 2
+/** Also the report that a killed `up` was writing. */
+const OWN_FILES = /^host-\d+$|^lab\.json$|^\.lab\.json\.\d+\.tmp$/
 
 /** Starts a lab for a test: it ends when disposed, and loses power when the test's process dies. */
 export async function startLab(
@@ -143,11 +145,9 @@ export async function down(directory: string): Promise<LabReport> {
     await clear()
     await unmountBelow(dir)
     const ours = (await readdir(dir)).filter(
-      (name) => /^host-\d+$/.test(name) || CLOUD_DIRECTORIES.test(name),
+      (name) => OWN_FILES.test(name) || CLOUD_DIRECTORIES.test(name),
     )
-    for (const name of [...ours, 'lab.json', 'lab.json.new']) {
-      await rm(join(dir, name), { recursive: true, force: true })
-    }
+    for (const name of ours) await rm(join(dir, name), { recursive: true, force: true })
   }
   await rm(join(dir, 'lab.lock'), { force: true })
   // Leave files of others in it alone.
