@@ -31,6 +31,9 @@ export const tenantPages = [
   '/networks?q=nothing-has-this-name',
   '/networks/new',
   `/networks/${uuid('0198000c', '0')}`,
+  // A network with IPv6, and a VM on it.
+  `/vms/vm-${uuid('01980001', '2ee0')}?tab=networks`,
+  `/networks/${uuid('0198000c', '1')}`,
   '/edge-gateways',
   `/networks/${uuid('0198000c', '4')}`,
   ...['nat', 'firewall', 'addresses', 'routes'].map((tab) => `${gateway}?tab=${tab}`),

@@ -67,6 +67,43 @@ test('a network with VMs is not deleted, says why, and finds a VM by its address
   await page.context().close()
 })
 
+test('IPv6 of a routed network is wanted at its creation or switched while no VM is on it, and cards show their addresses', async () => {
+  const page = await browser.open({ path: '/networks/new' })
+  await page.getByLabel('Name', { exact: true }).fill('six')
+  await page.getByRole('radio', { name: /^Routed/ }).check()
+  await page.getByLabel('Range').fill('10.60.0.0/24')
+  await page.getByLabel(/^Its VMs have IPv6 addresses too/).check()
+  await page.getByText(/skerry network create six .* --routed --ipv6/).waitFor()
+  // Shown once the data centre is loaded: its field moves the button.
+  await page.getByText('curl -X POST').waitFor()
+  await page.getByRole('button', { name: 'Create network' }).click()
+  const prefix = page.getByRole('definition').filter({ hasText: /^fd[0-9a-f:]+::\/64$/ })
+  await prefix.waitFor()
+  const first = await prefix.textContent()
+  const dialog = page.getByRole('alertdialog')
+  await page.getByRole('button', { name: 'Switch off IPv6' }).click()
+  await dialog.getByText(/curl -X PUT .*"isIpv6Enabled":false/).waitFor()
+  await dialog.getByRole('button', { name: 'Switch off' }).click()
+  await prefix.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Switch on IPv6' }).click()
+  await dialog.getByRole('button', { name: 'Switch on' }).click()
+  await prefix.waitFor()
+  assert.notEqual(await prefix.textContent(), first)
+
+  const reasons = [
+    [1, 'Switch off IPv6', /while no VM is on the network/],
+    [2, 'Switch on IPv6', /only a routed network/],
+  ] as const
+  for (const [n, name, reason] of reasons) {
+    await page.goto(`${cell.url}/ui/networks/${uuidOf(KIND.network, n)}`)
+    await page.getByRole('button', { name, description: reason }).waitFor()
+  }
+  await page.goto(`${cell.url}/ui/vms/vm-${uuidOf(KIND.vm, 12_000)}?tab=networks`)
+  const table = page.getByRole('region', { name: 'Network cards' })
+  await table.getByRole('row', { name: /web 10\.20\.0\.2 fd12:3456:789a:1:5054:ff:fe/ }).waitFor()
+  await page.context().close()
+})
+
 test('a stopped VM gets another card, moves it to another network, and loses it', async () => {
   const page = await browser.open({ path: `/vms/vm-${uuidOf(KIND.vm, stoppedVm())}?tab=networks` })
   const table = page.getByRole('region', { name: 'Network cards' })

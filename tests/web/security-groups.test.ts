@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { startBrowser, type WebBrowser } from './browser.ts'
+import { until } from '@skerry/lab'
+
+import { PATIENCE_MS, startBrowser, type WebBrowser } from './browser.ts'
 import { factsOf, KIND, uuidOf } from './simulated-cell/inventory.ts'
 import { changeGroupBehindThePage } from './simulated-cell/security-groups.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
@@ -113,6 +115,28 @@ test('a user who may not change groups sees them, and why', async () => {
     await button.waitFor()
     assert.match((await button.getAttribute('aria-description')) ?? '', /network:edit/, name)
   }
+  await page.context().close()
+})
+
+test('what is typed stays while the group cannot be read again, and a group that is gone is reported', async () => {
+  const page = await browser.open({ path: groupPath(WEB) })
+  await page.getByRole('button', { name: 'Add rule: What its VMs accept' }).click()
+  const ports = page.getByRole('dialog').getByLabel('Ports')
+  await ports.fill('6379')
+  let status = 503
+  let answers = 0
+  await page.route('**/api/admin/securityGroup/*', (route) => {
+    answers += 1
+    return route.fulfill({ status, json: { message: 'the group cannot be read' } })
+  })
+  // What is visible is read again when the stream is back.
+  cell.endStreams()
+  // One read is three requests; the fourth shows that it failed.
+  await until('the group is read once more', () => answers > 3, PATIENCE_MS)
+  assert.equal(await ports.inputValue(), '6379')
+  status = 404
+  await page.getByRole('heading', { name: 'Not found' }).waitFor()
+  await ports.waitFor({ state: 'detached' })
   await page.context().close()
 })
 

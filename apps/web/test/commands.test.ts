@@ -7,6 +7,7 @@ import {
   createCommand,
   curlCommand,
   listCommand,
+  networkCommand,
   snapshotCommand,
 } from '../src/model/commands.ts'
 
@@ -32,6 +33,14 @@ test('the command of a new VM has the values of the form', () => {
     command,
     'skerry create web-1 --template debian-13 --cpus 2 --memory 4G --ssh-key ~/.ssh/id_ed25519.pub --start',
   )
+})
+
+test('the command of a new network asks for IPv6 if it is routed', () => {
+  const network = { name: 'lab', range: '10.30.0.0/24', gateway: '', pool: '', dns: '' }
+  const isolated = { ...network, kind: 'isolated', hasIpv6: true } as const
+  const line = 'skerry network create lab --range 10.30.0.0/24'
+  assert.equal(networkCommand(isolated), line)
+  assert.equal(networkCommand({ ...isolated, kind: 'routed' }), `${line} --routed --ipv6`)
 })
 
 test('curl sends the version and the body', () => {

@@ -15,6 +15,7 @@ import {
   countAddresses,
   rangeText,
   scopeOf,
+  whyNotIpv6,
   whyNotScope,
   writtenScope,
   type WrittenScope,
@@ -76,6 +77,7 @@ const card = (index: number, network: string) => ({
   network,
   networkConnectionIndex: index,
   ipAddress: `10.0.0.${index + 2}`,
+  ipv6Address: `fd12::${index}`,
   externalIpAddress: '203.0.113.9',
   isConnected: true,
   macAddress: `52:54:00:00:00:0${index}`,
@@ -92,8 +94,9 @@ test('all cards of a VM are sent when one changes, with their MAC addresses', ()
       [false, '52:54:00:00:00:02'],
     ],
   )
-  // The cloud chose the addresses, and shows the external one: neither is sent back.
-  assert.ok(sent.every((each) => !('ipAddress' in each) && !('externalIpAddress' in each)))
+  // The cloud chose the addresses, and shows the others: none is sent back.
+  const shown = ['ipAddress', 'ipv6Address', 'externalIpAddress']
+  assert.ok(sent.every((each) => shown.every((name) => !(name in each))))
   assert.deepEqual(
     withoutCard(cards, 0).map(({ network }) => network),
     ['backend'],
@@ -115,6 +118,12 @@ test('a card moves to another network with an address of its own, and a new one 
   assert.ok(CARDS_MAX > 2)
   assert.equal(whyNotCard(wanted), undefined)
   assert.match(whyNotCard({ ...wanted, address: 'x' }) ?? '', /IPv4/)
+})
+
+test('only a routed network without VMs has a switch for IPv6', () => {
+  assert.equal(whyNotIpv6('routed', false), undefined)
+  assert.match(whyNotIpv6('routed', true) ?? '', /while no VM is on the network/)
+  assert.match(whyNotIpv6('isolated', false) ?? '', /only a routed network/)
 })
 
 test('on a direct network the site gives the address, or the guest has its own', () => {

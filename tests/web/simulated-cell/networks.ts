@@ -1,4 +1,6 @@
 // Networks of the simulated cell, and the cards of VMs that a request has changed.
+import { eui64Address } from '@skerry/vm'
+
 import { may, type SimulatedCaller } from './callers.ts'
 import { addressOf, factsOf, KIND, statusOf, uuidOf } from './inventory.ts'
 import { answer, first, row, type SimulatedRequest, type SimulatedRow } from './row.ts'
@@ -18,6 +20,7 @@ export interface SimulatedNetwork {
   fenceMode: 'isolated' | 'natRouted' | 'bridged'
   scope: SimulatedScope
   isShared: boolean
+  ipv6Prefix?: string | undefined
   /** Of a bridged network: the name of its external network. */
   readonly external?: string | undefined
   readonly vdc: 'main' | 'lab'
@@ -56,7 +59,10 @@ export const networks: (SimulatedNetwork | undefined)[] = [
     scope: scope('10.84.0', '10.84.0.2', '10.84.15.254', '255.255.240.0'),
     isShared: true,
   }),
-  network('web', 'natRouted', '10.20.0', [12_000, 6], { description: 'Web servers of the shop' }),
+  network('web', 'natRouted', '10.20.0', [12_000, 6], {
+    description: 'Web servers of the shop',
+    ipv6Prefix: 'fd12:3456:789a:1::/64',
+  }),
   network('backend', 'isolated', '192.168.10', [12_010, 14]),
   network('lab', 'isolated', '192.168.20', [12_030, 0], { vdc: 'lab' }),
   network('plant', 'bridged', '203.0.113', [12_040, 2], { external: 'office' }),
@@ -95,6 +101,7 @@ export const networkRecords = () =>
     ...(each.external !== undefined && { connectedTo: each.external }),
     isBusy: false,
     isShared: each.isShared,
+    ...(each.ipv6Prefix !== undefined && { ipv6Prefix: each.ipv6Prefix }),
     usedIpCount: each.vms[1],
     totalIpCount: each.fenceMode === 'bridged' ? 0 : sizeOf(each),
     href: networkHref(n),
@@ -132,6 +139,10 @@ function networkDocument(n: number, caller: SimulatedCaller) {
       edgeGateway: { name: 'default', href: GATEWAY_HREF },
     }),
     isShared: found.isShared,
+    ...(found.ipv6Prefix !== undefined && {
+      isIpv6Enabled: true,
+      ipv6Prefix: found.ipv6Prefix,
+    }),
   }
 }
 
@@ -169,7 +180,14 @@ interface NetworkBody {
     readonly parentNetwork?: { readonly name: string }
   }
   readonly isShared?: boolean
+  readonly isIpv6Enabled?: boolean
 }
+
+let prefixes = 1
+/** A prefix that no network had. */
+const takePrefix = (): string => `fd12:3456:789a:${(++prefixes).toString(16)}::/64`
+
+const hasIpv6 = ({ ipv6Prefix }: SimulatedNetwork): boolean => ipv6Prefix !== undefined
 
 async function addNetwork(request: SimulatedRequest): Promise<void> {
   const {
@@ -177,6 +195,7 @@ async function addNetwork(request: SimulatedRequest): Promise<void> {
     description = '',
     configuration,
     isShared = false,
+    isIpv6Enabled = false,
   } = (await readBody(request.request)) as NetworkBody
   if (existing().some(([, each]) => each.name === name))
     return sendError(request.response, 409, 'CONFLICT', `network ${name} already exists`)
@@ -187,6 +206,7 @@ async function addNetwork(request: SimulatedRequest): Promise<void> {
       network(name, configuration?.fenceMode ?? 'isolated', start, [12_400, 0], {
         description,
         isShared,
+        ...(isIpv6Enabled && { ipv6Prefix: takePrefix() }),
         external: configuration?.parentNetwork?.name,
         scope: { ...scope(start, `${start}.2`, `${start}.254`, CLASS_C), ...given },
       }),
@@ -199,6 +219,17 @@ async function changeNetwork(request: SimulatedRequest): Promise<void> {
   const found = networks[first(request)]
   if (!found) return answer(request, undefined)
   const { name = found.name, description = found.description, isShared = found.isShared } = body
+  const { isIpv6Enabled = hasIpv6(found) } = body
+  const isSwitched = isIpv6Enabled !== hasIpv6(found)
+  if (isSwitched && found.fenceMode !== 'natRouted') {
+    const because = `network ${name} cannot have IPv6: only natRouted networks can`
+    return sendError(request.response, 400, 'BAD_REQUEST', because)
+  }
+  if (isSwitched && found.vms[1] > 0) {
+    const because = `VM ${factsOf(found.vms[0]).name} is on network ${name}; IPv6 can be switched on or off when it has no VMs`
+    return sendError(request.response, 409, 'CONFLICT', because)
+  }
+  if (isSwitched) found.ipv6Prefix = isIpv6Enabled ? takePrefix() : undefined
   const given = body.configuration?.ipScopes?.ipScope
   Object.assign(found, { name, description, isShared, scope: { ...found.scope, ...given } })
   answer(request, {}, 202)
@@ -251,11 +282,19 @@ function cardOf(n: number): SimulatedCard {
   }
 }
 
+/** A guest makes its address of the prefix of its network and of its MAC address. */
+function withIpv6(card: SimulatedCard) {
+  const prefix = existing().find(([, { name }]) => name === card.network)?.[1].ipv6Prefix
+  const { macAddress } = card
+  if (prefix === undefined || macAddress === undefined) return card
+  return { ...card, ipv6Address: eui64Address(prefix, macAddress) }
+}
+
 export const connectionsDocument = (n: number, caller: SimulatedCaller) => ({
   link: may(caller, 'vm:edit')
     ? [{ rel: 'edit', href: `/api/vApp/vm-${uuidOf(KIND.vm, n)}/networkConnectionSection` }]
     : [],
-  networkConnection: changedCards.get(n) ?? [cardOf(n)],
+  networkConnection: (changedCards.get(n) ?? [cardOf(n)]).map(withIpv6),
 })
 
 /** Networks and addresses change while the VM is off. */

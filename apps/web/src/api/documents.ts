@@ -24,6 +24,8 @@ export interface ConnectionDocument {
   readonly network: string
   readonly networkConnectionIndex: number
   readonly ipAddress?: string
+  /** On a network with IPv6. */
+  readonly ipv6Address?: string
   /** The external address that stands for it. */
   readonly externalIpAddress?: string
   readonly isConnected: boolean

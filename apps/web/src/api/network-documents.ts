@@ -33,6 +33,8 @@ export interface NetworkDocument {
   }
   readonly edgeGateway?: { readonly name?: string; readonly href?: string }
   readonly isShared?: boolean
+  /** Of a network with IPv6. */
+  readonly ipv6Prefix?: string
 }
 
 export interface AllocatedAddressDocument {

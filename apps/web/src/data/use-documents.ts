@@ -7,11 +7,12 @@ import { isOpen, taskOfDocument } from '../model/task.ts'
 import { isStreamAlive } from './connection.ts'
 import { source } from './source.ts'
 import { useStore } from './store.ts'
+import { useRead } from './use-read.ts'
 
 export const readVm = (id: string, signal?: AbortSignal) => source().readVm(id, signal)
 
 export const useVm = (id: string) =>
-  useQuery({
+  useRead({
     queryKey: ['vm', id],
     queryFn: ({ signal }) => readVm(id, signal),
     enabled: id !== '',
@@ -26,7 +27,7 @@ const PROGRESS_MS = 1000
  */
 export function useTasks() {
   const isAlive = useStore(isStreamAlive)
-  return useQuery({
+  return useRead({
     queryKey: ['tasks'],
     queryFn: ({ signal }) => source().readTasks(signal),
     refetchInterval: ({ state }) =>
@@ -37,7 +38,7 @@ export function useTasks() {
 /** One task; without the event stream it is read every second while it runs. */
 export function useTask(id: string) {
   const isAlive = useStore(isStreamAlive)
-  return useQuery({
+  return useRead({
     queryKey: ['tasks', id],
     queryFn: async ({ signal }) =>
       taskOfDocument(await request<TaskDocument>(`/api/task/${id}`, { signal })),
@@ -59,7 +60,7 @@ export const useTaskError = (href: string, isFailed: boolean) =>
 /** As often as hosts measure. */
 const METRICS_MS = 15_000
 
-/** The last hour of a running VM. A tab that is not visible does not ask. */
+/** The last hour of a running VM. A tab that is not visible does not ask. An error beside data means that the data is old. */
 export const useMetrics = (id: string, isEnabled: boolean) =>
   useQuery({
     queryKey: ['metrics', id],
@@ -71,7 +72,7 @@ export const useMetrics = (id: string, isEnabled: boolean) =>
 
 /** `everyMs`: read again that often while the tab is visible; for what no event reports. */
 export const useDocument = <T>(href: string | undefined, everyMs?: number) =>
-  useQuery({
+  useRead({
     queryKey: ['document', pathOf(href ?? '')],
     queryFn: ({ signal }) => request<T>(href ?? '', { signal }),
     enabled: href !== undefined,

@@ -1,5 +1,5 @@
 // A list as long as its records, of which only the visible pages are read.
-import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQueries, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
 
 import {
@@ -10,6 +10,7 @@ import {
   type QueryType,
   type RecordsByType,
 } from '../api/query.ts'
+import { againIfOld, failureOf, useRead } from './use-read.ts'
 
 export interface RecordList<Row> {
   readonly total: number | undefined
@@ -51,19 +52,22 @@ export function useRecordList<Type extends QueryType, Row>({
         const { total, records } = await runQuery(type, { filter, sort, page, signal })
         return { total, records: records.map(toRow) }
       },
+      refetchInterval: againIfOld,
     })),
   })
+  const failed = results.filter(({ data, error }) => failureOf(data, error))
+  const isRefused = failed.some(({ data }) => data)
   // While a page is loading, any other page of the same query knows the total.
   const known =
     results.find(({ data }) => data)?.data ??
     cache.getQueriesData<QueryPage<Row>>({ queryKey: key }).find(([, data]) => data)?.[1]
   return {
-    total: known?.total,
+    total: isRefused ? undefined : known?.total,
     rowAt: (index) => {
       const page = Math.floor(index / PAGE_SIZE) + 1
       return cache.getQueryData<QueryPage<Row>>([...key, page])?.records[index % PAGE_SIZE]
     },
-    error: results.find(({ error }) => error)?.error ?? undefined,
+    error: failed[0]?.error ?? undefined,
     onVisible: useCallback((first, last) => setView({ first, last }), []),
   }
 }
@@ -93,7 +97,7 @@ export interface RecordsOptions {
 /** The first page of a query. */
 export const useRecords = <Type extends QueryType>(type: Type, options: RecordsOptions = {}) => {
   const { filter = '', sort = '', pageSize = PAGE_SIZE, isEnabled = true } = options
-  return useQuery({
+  return useRead({
     queryKey: ['records', type, 'first', filter, sort, pageSize],
     queryFn: ({ signal }) => runQuery(type, { filter, sort, pageSize, signal }),
     placeholderData: keepPreviousData,
@@ -103,7 +107,7 @@ export const useRecords = <Type extends QueryType>(type: Type, options: RecordsO
 
 /** All records of a type that has thousands at most, page by page. */
 export const useAllRecords = <Type extends QueryType>(type: Type) =>
-  useQuery({
+  useRead({
     queryKey: ['records', type, 'all'],
     queryFn: async ({ signal }) => {
       const first = await runQuery(type, { sort: 'name', signal })

@@ -95,6 +95,8 @@ export interface CreateNetwork {
   readonly gateway: string
   readonly pool: string
   readonly dns: string
+  /** Only a routed network can. */
+  readonly hasIpv6: boolean
 }
 
 /** `skerry` takes one range for the pool; the API takes several. */
@@ -102,6 +104,7 @@ export const networkCommand = (network: CreateNetwork): string =>
   [
     `skerry network create ${shellQuoted(network.name)} --range ${shellQuoted(network.range)}`,
     network.kind === 'routed' ? '--routed' : '',
+    network.kind === 'routed' && network.hasIpv6 ? '--ipv6' : '',
     network.gateway === '' ? '' : `--gateway ${shellQuoted(network.gateway)}`,
     network.pool === '' ? '' : `--pool ${shellQuoted(network.pool.trim())}`,
     network.dns === '' ? '' : `--dns ${shellQuoted(network.dns.replaceAll(/\s+/g, ''))}`,

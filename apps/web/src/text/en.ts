@@ -251,6 +251,8 @@ export const en = {
     direct: 'Its VMs are on an external network of the site.',
   } satisfies Record<NetworkKind, string>,
 
+  ipv6Meaning: 'Its VMs have IPv6 addresses too, which reach nothing outside',
+
   natKind: {
     forward: 'Port',
     oneToOne: 'Whole address',

@@ -1,5 +1,5 @@
 // What pages of one machine read, each under a fixed key, so that events can say what is old.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 
 import { request } from '../../api/client.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type LocalTemplate,
 } from '../../api/machine.ts'
 import type { MachineVm } from '../../model/machine/machine-vm.ts'
+import { useRead } from '../use-read.ts'
 import { readMachineVm, readMachineVms } from './machine-source.ts'
 
 const ADDRESS_MS = 3000
@@ -20,7 +21,7 @@ const isWaiting = ({ power, address }: MachineVm): boolean =>
   power === 'on' && address === undefined
 
 export const useMachineVms = () =>
-  useQuery({
+  useRead({
     queryKey: ['machine', 'vms'],
     queryFn: ({ signal }) => readMachineVms(signal),
     placeholderData: keepPreviousData,
@@ -28,7 +29,7 @@ export const useMachineVms = () =>
   })
 
 export const useMachineVm = (id: string) =>
-  useQuery({
+  useRead({
     queryKey: ['vm', id],
     queryFn: ({ signal }) => readMachineVm(id, signal),
     placeholderData: (previous) => (previous?.id === id ? previous : undefined),
@@ -36,7 +37,7 @@ export const useMachineVm = (id: string) =>
   })
 
 const useLocal = <T>(...words: readonly string[]) =>
-  useQuery({
+  useRead({
     queryKey: ['machine', ...words],
     queryFn: ({ signal }) => request<T>(localPath(...words), { signal }),
   })
@@ -47,20 +48,20 @@ export const useForwards = (vm: string) => useLocal<readonly LocalForward[]>('vm
 export const useLocalTemplates = () => useLocal<readonly LocalTemplate[]>('templates')
 /** Not read again by events: vmd runs the checks of `skerry doctor` for it. */
 export const useLocalMachine = () =>
-  useQuery({
+  useRead({
     queryKey: ['doctor'],
     queryFn: ({ signal }) => request<MachineState>(localPath('machine'), { signal }),
   })
 /** Nor this: vmd tries to define a VM for it. */
 export const useLocalHealth = () =>
-  useQuery({
+  useRead({
     queryKey: ['health'],
     queryFn: ({ signal }) => request<LocalHealth>(localPath('health'), { signal }),
   })
 
 /** The list of the API has the names only; each folder is read for its directory. */
 export const useFolders = (vm: string) =>
-  useQuery({
+  useRead({
     queryKey: ['machine', 'vms', vm, 'folders'],
     queryFn: async ({ signal }) => {
       const names = await request<readonly string[]>(localPath('vms', vm, 'folders'), { signal })
@@ -77,7 +78,7 @@ const LOG_MS = 3000
 
 /** The end of what the guest wrote to its serial port. No event says that there is more. */
 export const useSerialLog = (vm: string) =>
-  useQuery({
+  useRead({
     queryKey: ['machine', 'vms', vm, 'serial'],
     queryFn: async ({ signal }) =>
       (await request<string | undefined>(`${localPath('vms', vm, 'serial')}?bytes=${LOG_BYTES}`, {
@@ -88,7 +89,7 @@ export const useSerialLog = (vm: string) =>
 
 /** All forwards of this machine, with their VMs. */
 export const useAllForwards = (vms: readonly string[]) =>
-  useQuery({
+  useRead({
     queryKey: ['machine', 'forwards', ...vms],
     queryFn: async ({ signal }) =>
       (

@@ -1,14 +1,13 @@
 // Documents and lists of the workflow server.
-import { useQuery } from '@tanstack/react-query'
-
 import { workflowRequest } from '../../api/workflows.ts'
+import { useRead } from '../use-read.ts'
 
 const LIST_MS = 10_000
 
 const resourceOf = (path: unknown): string | undefined => String(path).split('?')[0]
 
-const useRead = <T>(path: string | undefined, isRefreshed: boolean) =>
-  useQuery({
+const useWorkflowRead = <T>(path: string | undefined, isRefreshed: boolean) =>
+  useRead({
     queryKey: ['workflow', path],
     queryFn: ({ signal }) => workflowRequest<T>(path ?? '', { signal }),
     enabled: path !== undefined,
@@ -20,7 +19,7 @@ const useRead = <T>(path: string | undefined, isRefreshed: boolean) =>
     refetchOnWindowFocus: isRefreshed && 'always',
   })
 
-export const useWorkflowDocument = <T>(path: string | undefined) => useRead<T>(path, false)
+export const useWorkflowDocument = <T>(path: string | undefined) => useWorkflowRead<T>(path, false)
 
 /** A list that others change, which no event of the cloud reports. A tab that is not visible does not ask. */
-export const useWorkflowList = <T>(path: string) => useRead<T>(path, true)
+export const useWorkflowList = <T>(path: string) => useWorkflowRead<T>(path, true)

@@ -43,7 +43,7 @@ export const whyNotCard = ({ network, mode, address }: WrittenCard): string | un
   return mode === 'MANUAL' && !isAddress(address) ? 'the card needs an IPv4 address' : undefined
 }
 
-type SentCard = Omit<ConnectionDocument, 'externalIpAddress'>
+type SentCard = Omit<ConnectionDocument, 'externalIpAddress' | 'ipv6Address'>
 
 /** What is sent of a card: the cloud shows more than it takes. */
 const sent = ({

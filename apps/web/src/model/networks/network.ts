@@ -36,6 +36,14 @@ export const rangeText = (
     ? undefined
     : blockText(blockAround(gateway, prefixOf(netmask)))
 
+/** Why IPv6 of a network cannot be switched on or off: guests keep the addresses that they made of its prefix. */
+export const whyNotIpv6 = (kind: NetworkKind, hasVms: boolean): string | undefined =>
+  kind === 'routed'
+    ? hasVms
+      ? 'IPv6 is switched on and off while no VM is on the network'
+      : undefined
+    : 'only a routed network can have IPv6'
+
 const PREFIX_MIN = 16
 const PREFIX_MAX = 29
 

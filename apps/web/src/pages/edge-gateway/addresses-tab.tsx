@@ -58,7 +58,7 @@ export function AddressesTab({ gateway }: GatewayTabProps) {
       </Button>
     ),
   }
-  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <Card
       title="External addresses"

@@ -30,7 +30,7 @@ interface ExternalNetworkDialogProps {
 /** Reads the network that is changed, so that the form begins with what it is. */
 export function ExternalNetworkDialog({ href, onClose }: ExternalNetworkDialogProps) {
   const { data, error, refetch } = useDocument<ExternalNetworkDocument>(href)
-  if (href !== undefined && !data)
+  if (error || (href !== undefined && !data))
     return (
       <Dialog title="Change external network" onClose={onClose}>
         {error ? (

@@ -6,9 +6,9 @@ import { useTasks } from '../../data/use-documents.ts'
 import page from '../../styles/page.module.css'
 
 export function MachineTasksPage() {
-  const { data, error } = useTasks()
+  const { data, error, refetch } = useTasks()
   usePageTitle({ text: 'Tasks', total: data?.total })
-  if (error) return <ErrorState error={error} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return <div className={page['page']} aria-busy="true" />
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>

@@ -28,10 +28,10 @@ const schema = { import: choiceParam(['', '1'], '') }
 
 export function MachineTemplatesPage() {
   const [search, change] = useSearch(schema)
-  const { data: templates, error } = useLocalTemplates()
+  const { data: templates, error, refetch } = useLocalTemplates()
   const [deleted, setDeleted] = useState<LocalTemplate>()
   usePageTitle({ text: 'Templates', total: templates?.length })
-  if (error) return <ErrorState error={error} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
       <FilterBar

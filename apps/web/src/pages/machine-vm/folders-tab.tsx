@@ -20,10 +20,10 @@ const WRITABLE = 4
 const READ_ONLY = 0
 
 export function FoldersTab({ vm }: { readonly vm: MachineVm }) {
-  const { data: folders = [], error } = useFolders(vm.id)
+  const { data: folders = [], error, refetch } = useFolders(vm.id)
   const { makeChange } = useChange()
   const href = localPath('vms', vm.id, 'folders')
-  if (error) return <ErrorState error={error} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   const remove = ({ guestPath }: LocalFolder): void =>
     makeChange({
       href: localPath('vms', vm.id, 'folders', guestPath),

@@ -20,9 +20,9 @@ const PORT_MAX = 65_535
 const isPort = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= PORT_MAX
 
 export function ForwardsTab({ vm }: { readonly vm: MachineVm }) {
-  const { data: forwards = [], error } = useForwards(vm.id)
+  const { data: forwards = [], error, refetch } = useForwards(vm.id)
   const { makeChange } = useChange()
-  if (error) return <ErrorState error={error} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   const remove = ({ hostPort }: LocalForward): void =>
     makeChange({
       href: localPath('vms', vm.id, 'forwards', String(hostPort)),

@@ -10,8 +10,8 @@ import style from './page.module.css'
 
 /** What the guest wrote to its serial port: the kernel's messages, mostly. */
 export function LogTab({ vm }: { readonly vm: MachineVm }) {
-  const { data, error } = useSerialLog(vm.id)
-  if (error) return <ErrorState error={error} />
+  const { data, error, refetch } = useSerialLog(vm.id)
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <div className={page['stack']}>
       <Card title="Serial port of the guest" flush>

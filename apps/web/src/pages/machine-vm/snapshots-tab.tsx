@@ -26,11 +26,11 @@ interface Chosen {
 }
 
 export function SnapshotsTab({ vm }: { readonly vm: MachineVm }) {
-  const { data: snapshots = [], error } = useSnapshots(vm.id)
+  const { data: snapshots = [], error, refetch } = useSnapshots(vm.id)
   const [chosen, setChosen] = useState<Chosen>()
   const startAction = useVmActions()
   const create = findAction(vm.actions, 'createSnapshot')
-  if (error) return <ErrorState error={error} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <>
       <Card

@@ -30,7 +30,7 @@ export function AddressesCard({ href }: { readonly href: string | undefined }) {
   const found = all.filter(
     (each) => each.ipAddress.includes(filter) || vmOf(each)?.name?.includes(filter),
   )
-  if (error && !data)
+  if (error)
     return (
       <Card title="Addresses in use">
         <ErrorState error={error} onRetry={() => void refetch()} />

@@ -21,6 +21,7 @@ import { en } from '../../text/en.ts'
 import { formatCount } from '../../text/format.ts'
 import { AddressesCard } from './addresses-card.tsx'
 import { EditDialog } from './edit-dialog.tsx'
+import { Ipv6Card } from './ipv6-card.tsx'
 
 import page from '../../styles/page.module.css'
 
@@ -42,6 +43,7 @@ export function NetworkPage() {
         )}
         <div className={page['stack']}>
           <DetailsCard network={network} />
+          {kind !== 'direct' && <Ipv6Card network={network} />}
           <Card title="On a terminal">
             <div className={page['stack']}>
               <CommandLine text={`skerry network info ${shellQuoted(network.name)}`} />

@@ -30,6 +30,8 @@ interface NetworkForm extends WrittenScope {
   readonly name: string
   readonly kind: 'isolated' | 'routed'
   readonly isShared: boolean
+  /** Only a routed network can. */
+  readonly hasIpv6: boolean
 }
 
 const initial: NetworkForm = {
@@ -40,15 +42,17 @@ const initial: NetworkForm = {
   pool: '',
   dns: '',
   isShared: false,
+  hasIpv6: false,
 }
 
-const bodyOf = ({ name, kind, isShared, ...scope }: NetworkForm) => ({
+const bodyOf = ({ name, kind, isShared, hasIpv6, ...scope }: NetworkForm) => ({
   name,
   configuration: {
     ipScopes: { ipScope: scopeOf(scope) },
     fenceMode: kind === 'routed' ? 'natRouted' : 'isolated',
   },
   ...(isShared && { isShared }),
+  ...(kind === 'routed' && hasIpv6 && { isIpv6Enabled: true }),
 })
 
 function useReason(
@@ -119,6 +123,13 @@ export function NewNetworkPage() {
                 onChange={(kind) => change({ kind })}
               />
               <ScopeFields form={form} onChange={change} />
+              {form.kind === 'routed' && (
+                <CheckField
+                  label={en.ipv6Meaning}
+                  checked={form.hasIpv6}
+                  onChange={(hasIpv6) => change({ hasIpv6 })}
+                />
+              )}
               <CheckField
                 label="VMs of all data centres of the organisation may be on it"
                 checked={form.isShared}

@@ -13,8 +13,7 @@ export function QuestionsPage() {
   )
   const questions = data?.['user-interaction'] ?? []
   usePageTitle({ text: 'Questions', total: data && questions.length })
-  // An answer that is being written stays when the list is not read once.
-  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
       {data && questions.length === 0 ? (

@@ -12,6 +12,7 @@ import { Card } from '../../components/card.tsx'
 import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
 import { Chips, FilterBar } from '../../components/filter-bar.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
+import { againIfOld, failureOf } from '../../data/use-read.ts'
 import { useRecords } from '../../data/use-record-list.ts'
 import { kindOfLink, rangeText } from '../../model/networks/network.ts'
 import {
@@ -39,6 +40,7 @@ function useVmNames(networks: readonly NetworkRecord[]): ReadonlyMap<string, rea
       queryKey: ['document', pathOf(`${href}/allocatedAddresses`)],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         request<AllocatedAddressesDocument>(`${href}/allocatedAddresses`, { signal }),
+      refetchInterval: againIfOld,
     })),
   })
   return new Map(
@@ -60,12 +62,13 @@ function useGateways(vdc: string) {
       queryKey: ['document', pathOf(href)],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         request<EdgeGatewayDocument>(href, { signal }),
+      refetchInterval: againIfOld,
     })),
   })
   const gateways = read.flatMap(({ data }) => (data ? [data] : []))
   return {
     gateways: list.data && gateways.length === records.length ? gateways : undefined,
-    error: list.error ?? read.find(({ error }) => error)?.error,
+    error: list.error ?? read.map(({ data, error }) => failureOf(data, error)).find(Boolean),
     refetch: () => {
       void list.refetch()
       for (const each of read) void each.refetch()
@@ -86,8 +89,7 @@ export function ReachPage() {
   const { gateways, ...reading } = useGateways(vdc)
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   // Without the rules the drawing would say that nothing passes.
-  if (!gateways && reading.error)
-    return <ErrorState error={reading.error} onRetry={reading.refetch} />
+  if (reading.error) return <ErrorState error={reading.error} onRetry={reading.refetch} />
   if (!data || !gateways) return <div className={page['page']} aria-busy="true" />
   const facts: ReachFacts = {
     gateways: gateways.map(reachGatewayOf),

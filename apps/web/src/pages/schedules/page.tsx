@@ -40,8 +40,7 @@ export function SchedulesPage() {
   const rows = data?.schedule ?? []
   const [first] = rows
   usePageTitle({ text: 'Schedules', total: data && rows.length })
-  // A schedule that is being written stays when the list is not read once.
-  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
       <FilterBar

@@ -34,7 +34,7 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
   const asksSecret = data !== undefined && hasSecrets(data.form)
   const why = [
     isPending && 'the schedule is being created',
-    !data && error && 'the inputs of the workflow cannot be read',
+    error && 'the inputs of the workflow cannot be read',
     !data && 'the inputs of the workflow are being read',
     asksSecret && 'a schedule stores no secrets',
     name === '' && 'the schedule needs a name',

@@ -28,10 +28,10 @@ interface MetadataTabProps {
 
 /** Notes as key and value, of a VM or a vApp. Those of a VM are the labels by which security groups choose it. */
 export function MetadataTab({ href, vm }: MetadataTabProps) {
-  const { data, error } = useDocument<MetadataDocument>(href)
+  const { data, error, refetch } = useDocument<MetadataDocument>(href)
   const [removed, setRemoved] = useState<Entry>()
   const { makeChange } = useChange()
-  if (error) return <ErrorState error={error} />
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   const canEdit = linkOf(data, 'add') !== undefined
   const remove = ({ key }: Entry): void => {
     setRemoved(undefined)

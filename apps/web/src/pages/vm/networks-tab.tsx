@@ -198,11 +198,12 @@ const addressColumns: readonly PageTableColumn<ConnectionDocument>[] = [
     key: 'address',
     title: 'Address',
     isEssential: true,
-    cell: ({ ipAddress, externalIpAddress }) => (
-      <span className={page['mono']}>
-        {ipAddress ?? 'none'}
+    cell: ({ ipAddress, ipv6Address, externalIpAddress }) => (
+      <div className={page['mono']}>
+        {ipAddress ?? (ipv6Address === undefined && 'none')}
         {externalIpAddress !== undefined && ` (outside ${externalIpAddress})`}
-      </span>
+        {ipv6Address !== undefined && <div className={page['breakable']}>{ipv6Address}</div>}
+      </div>
     ),
   },
   {

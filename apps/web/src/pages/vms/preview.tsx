@@ -55,8 +55,7 @@ export function VmPreview({ id, onClose }: VmPreviewProps) {
         )}
         <Button small tone="plain" icon="close" label="Close the preview" onClick={onClose} />
       </div>
-      {error && <ErrorState error={error} />}
-      {vm && <PreviewBody vm={vm} />}
+      {error ? <ErrorState error={error} /> : vm && <PreviewBody vm={vm} />}
     </aside>
   )
 }

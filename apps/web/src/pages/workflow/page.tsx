@@ -88,7 +88,7 @@ function StartCard({ workflow, path }: StartCardProps) {
   const why = [
     isPending && 'the run is being started',
     !hasWorkflowLink(workflow, 'add') && 'your role may not run workflows',
-    !data && error && 'the inputs cannot be read',
+    error && 'the inputs cannot be read',
     !data && 'the inputs are being read',
   ].find((each) => typeof each === 'string')
   const submit = (event: FormEvent): void => {
