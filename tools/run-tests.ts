@@ -41,7 +41,8 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
 const count = { passed: 0, failed: 0, skipped: 0 }
 const seconds: Record<string, number> = {}
 const failures: Failure[] = []
-const stream = run({ files, concurrency: values.serial ? 1 : availableParallelism() })
+// Many of the fast tests wait: one more than cores keeps these busy.
+const stream = run({ files, concurrency: values.serial ? 1 : availableParallelism() + 1 })
 const ends = followFiles(files, () => performance.now())
 /** The runner reports each file as a test that contains its tests; its name is the path. */
 const isFile = (name: string, nesting: number) =>
