@@ -7,11 +7,21 @@ import { after, before, test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 import { until } from '@skerry/lab'
+import type { UserId } from '@skerry/vm'
 import { attribute, text } from '@skerry/xml'
 import { sql } from 'kysely'
 
 import { makeCheck } from '../src/auth/credentials.ts'
+import type { Tx } from '../src/database/tables.ts'
 import { provePerson, type DirectoryAccess } from '../src/directories/ask-directory.ts'
+import {
+  changeProvider,
+  deleteProvider,
+  findProvider,
+  readSealed,
+  writeGroupRoles,
+} from '../src/directories/identity-providers.ts'
+import type { Principal } from '../src/domain/authorize.ts'
 import { FREE_FAILURES } from '../src/tenants/login-failures.ts'
 import { openSealed } from './cloud-database.ts'
 import { openDirectoryApi, type DirectoryApi } from './directory-api.ts'
@@ -312,6 +322,36 @@ test('an identity server is listed, tested, changed and removed; the password is
     on.api.cloud.db,
   )
   assert.equal((await on.api.ask('DELETE', provider.path, { token: on.ruler })).status, 204)
+})
+
+test('an identity server that another request deletes meanwhile is not found', async () => {
+  const { db } = on.api.cloud
+  const id = await addProviderRow(db, on.api.eng.org, 'short')
+  const row = await findProvider(db, id)
+  assert.ok(row)
+  await db.deleteFrom('identity_provider').where('id', '=', id).execute()
+  const { rows } = await sql<{
+    account: UserId
+  }>`select id as account from account limit 1`.execute(db)
+  const [{ account } = assert.fail()] = rows
+  const role = 'system administrator'
+  const chief: Principal = { user: 'chief', account, org: row.org, orgName: 'System', role }
+  const change = { settings: row.settings, enabled: undefined, secret: 'new' }
+  const groups = [{ name: 'admins', role: 'author' as const }]
+  const works: Record<string, (tx: Tx) => Promise<unknown>> = {
+    'not-found test': (tx) => readSealed(tx, id),
+    'not-found change': (tx) => changeProvider(tx, chief, row, change, () => Buffer.alloc(0)),
+    'not-found delete': (tx) => deleteProvider(tx, chief, row),
+    'conflict groups': (tx) => writeGroupRoles(tx, chief, row, groups),
+  }
+  for (const [name, work] of Object.entries(works)) {
+    const failure = await db
+      .transaction()
+      .execute(work)
+      .catch((error: unknown) => error)
+    assert.ok(failure instanceof Fault, name)
+    assert.equal(failure.kind, name.split(' ')[0])
+  }
 })
 
 test('an organisation has at most 16 enabled identity servers, also when one is enabled later', async () => {

@@ -55,7 +55,15 @@ export const readSealed = (
   db: Kysely<CloudTables>,
   id: string,
 ): Promise<Selectable<CloudTables['identity_provider']>> =>
-  db.selectFrom('identity_provider').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  db
+    .selectFrom('identity_provider')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(deletedMeanwhile)
+
+/** Another request was faster. */
+const deletedMeanwhile = (): Fault =>
+  new Fault('not-found', 'the identity server was deleted meanwhile')
 
 export const groupRolesOf = (
   db: Kysely<CloudTables>,
@@ -159,7 +167,7 @@ export async function changeProvider(
     .where('org', '=', org)
     .where('id', '=', id)
     .returning(columns)
-    .executeTakeFirstOrThrow()
+    .executeTakeFirstOrThrow(deletedMeanwhile)
   const details = { ...by(principal), name, ...(enabled !== undefined && { disabled: !enabled }) }
   await emitEvent(tx, { kind: 'provider.changed', org, details })
   return wholeProvider(tx, provider)
@@ -184,7 +192,12 @@ export async function deleteProvider(
     })
   }
   await orConflict(`users log in with identity server ${name}`, () =>
-    tx.deleteFrom('identity_provider').where('org', '=', org).where('id', '=', id).execute(),
+    tx
+      .deleteFrom('identity_provider')
+      .where('org', '=', org)
+      .where('id', '=', id)
+      .returning('id')
+      .executeTakeFirstOrThrow(deletedMeanwhile),
   )
   await emitEvent(tx, { kind: 'provider.removed', org, details: { ...by(principal), name } })
 }
@@ -228,8 +241,10 @@ async function writeRows(
     }
   }
   if (groups.length === 0) return
-  await tx
-    .insertInto('group_role')
-    .values(groups.map(({ name, role }) => ({ org, provider: id, name, role })))
-    .execute()
+  await orConflict('the identity server was changed or deleted meanwhile', () =>
+    tx
+      .insertInto('group_role')
+      .values(groups.map(({ name, role }) => ({ org, provider: id, name, role })))
+      .execute(),
+  )
 }
