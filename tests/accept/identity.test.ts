@@ -19,6 +19,7 @@ import { keptProfiles, skerry } from '../../apps/cli/test/terminal.ts'
 import { hashToken } from '../../apps/cloud/src/auth/access-token.ts'
 import { reconcilePeople } from '../../apps/cloud/src/reconcile/people.ts'
 import { addAccessToken } from '../../apps/cloud/src/tenants/access-tokens.ts'
+import { untilAnswered } from '../../apps/cloud/test/directory-api.ts'
 import { ACCEPT, PASSWORD, startLoneCell, type LoneCell } from '../attack/lone-cell.ts'
 
 const skip = reasonToSkip('cloud', 'clients', 'identity') ?? false
@@ -130,19 +131,7 @@ suite('people of a directory', { skip }, () => {
     )
 
   /** A pass that the directory answers. */
-  async function pass(): Promise<number> {
-    let changed = 0
-    await until('the directory answers a pass', async () => {
-      changed += await passOnce()
-      const silent = await cell.db
-        .selectFrom('identity_provider')
-        .select('id')
-        .where('silent_since', 'is not', null)
-        .execute()
-      return silent.length === 0
-    })
-    return changed
-  }
+  const pass = () => untilAnswered(cell.db, passOnce)
 
   async function changeMember(operation: 'add' | 'delete', uid: string): Promise<void> {
     const client = new Client({ url: directory.url, tlsOptions: { ca: directory.ca } })

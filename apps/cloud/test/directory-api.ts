@@ -5,9 +5,10 @@ import { join } from 'node:path'
 
 import { startDirectory, until, type Directory } from '@skerry/lab'
 import { attribute } from '@skerry/xml'
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { Attribute, Change, Client } from 'ldapts'
 
+import type { CloudTables } from '../src/database/tables.ts'
 import { reconcilePeople } from '../src/reconcile/people.ts'
 import { seal } from './cloud-database.ts'
 import { hrefOf, logIn, openTenantsApi, pathOf, read, type TenantsApi } from './tenants-api.ts'
@@ -126,17 +127,8 @@ export class DirectoryApi implements Parts, AsyncDisposable {
   }
 
   /** A pass that the directory answers. */
-  async pass(): Promise<number> {
-    let changed = 0
-    await until('the directory answers a pass', async () => {
-      changed += await this.passOnce()
-      const { rows } =
-        await sql`select from identity_provider where silent_since is not null and not disabled`.execute(
-          this.api.cloud.db,
-        )
-      return rows.length === 0
-    })
-    return changed
+  pass(): Promise<number> {
+    return untilAnswered(this.api.cloud.db, () => this.passOnce())
   }
 
   async roleOf(token: string): Promise<string | undefined> {
@@ -183,4 +175,21 @@ export class DirectoryApi implements Parts, AsyncDisposable {
       ),
     )
   }
+}
+
+/** Repeats passes until no directory was silent. Returns how many accounts they changed. */
+export async function untilAnswered(
+  db: Kysely<CloudTables>,
+  passOnce: () => Promise<number>,
+): Promise<number> {
+  let changed = 0
+  await until('the directory answers a pass', async () => {
+    changed += await passOnce()
+    const { rows } =
+      await sql`select from identity_provider where silent_since is not null and not disabled`.execute(
+        db,
+      )
+    return rows.length === 0
+  })
+  return changed
 }

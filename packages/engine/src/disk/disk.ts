@@ -7,7 +7,7 @@ import { readQcow2 } from '@skerry/image'
 
 import { PRIVATE_FILE } from '../host/private-files.ts'
 import { runTool } from '../host/tool.ts'
-import { emptyQcow2, HEAD_BYTES, isWritten } from './empty-qcow2.ts'
+import { emptyQcow2, HEAD_BYTES, isUnfinished } from './empty-qcow2.ts'
 
 /**
  * A disk is a chain of layers in the VM's own directory:
@@ -121,7 +121,7 @@ export async function growDisk([top]: Layers, bytes: number): Promise<void> {
 
 /** Whether the layer itself holds data. Nothing used a layer that was not written to its end: a crash came before. */
 export async function hasData(top: string): Promise<boolean> {
-  if (!(await isWhole(top))) return false
+  if (await wasCutShort(top)) return false
   const map = await runTool('qemu-img', ['map', '-f', 'qcow2', '--output=json', top])
   const parts = JSON.parse(map) as {
     depth: number
@@ -134,11 +134,11 @@ export async function hasData(top: string): Promise<boolean> {
   )
 }
 
-async function isWhole(file: string): Promise<boolean> {
+async function wasCutShort(file: string): Promise<boolean> {
   await using handle = await open(file)
   const head = Buffer.alloc(HEAD_BYTES)
   const { bytesRead } = await handle.read(head, 0, HEAD_BYTES, 0)
-  return isWritten(head.subarray(0, bytesRead), (await handle.stat()).size)
+  return isUnfinished(head.subarray(0, bytesRead), (await handle.stat()).size)
 }
 
 /** Layers in the directory above the active one, lowest first. */

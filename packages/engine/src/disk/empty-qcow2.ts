@@ -42,13 +42,17 @@ export function emptyQcow2(virtualBytes: number, backing?: string): Buffer {
   return file
 }
 
-/** Bytes at the beginning of a file that `isWritten` needs. */
+/** Bytes at the beginning of a file that `isUnfinished` needs. */
 export const HEAD_BYTES = 32
 
-/** Whether an empty file was written to its end: by its first bytes and its length. A crash may have come before. */
-export function isWritten(head: Buffer, bytes: number): boolean {
-  if (head.length < HEAD_BYTES || head.readUInt32BE(0) !== MAGIC) return false
-  return bytes >= L1_TABLE + l1EntriesOf(Number(head.readBigUInt64BE(24))) * 8
+/**
+ * Whether a crash came before an empty file was written to its end: by its first bytes and its length. A power cut leaves zeros where
+ * nothing was written. Any other beginning is a file of something else, or a damaged one.
+ */
+export function isUnfinished(head: Buffer, bytes: number): boolean {
+  if (head.length < HEAD_BYTES || head.every((byte) => byte === 0)) return true
+  if (head.readUInt32BE(0) !== MAGIC) return false
+  return bytes < L1_TABLE + l1EntriesOf(Number(head.readBigUInt64BE(24))) * 8
 }
 
 const l1EntriesOf = (virtualBytes: number): number => Math.ceil(virtualBytes / L1_ENTRY_BYTES)
