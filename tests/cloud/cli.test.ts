@@ -175,6 +175,7 @@ test('a cloud without a network server has no networks, and says so', { skip }, 
   for (const words of [
     ['network', 'create', 'backend', '--range', '192.168.30.0/24'],
     ['network', 'info', 'backend'],
+    ['network', 'set', 'backend', '--ipv6', 'yes'],
     ['network', 'rm', 'backend'],
     ['connect', 'still', 'backend'],
     ['disconnect', 'still'],

@@ -82,6 +82,8 @@ test('IPv6 of a routed network is wanted at its creation or switched while no VM
   const first = await prefix.textContent()
   const dialog = page.getByRole('alertdialog')
   await page.getByRole('button', { name: 'Switch off IPv6' }).click()
+  await dialog.getByText('skerry network set').waitFor()
+  await dialog.getByRole('button', { name: 'curl' }).click()
   await dialog.getByText(/curl -X PUT .*"isIpv6Enabled":false/).waitFor()
   await dialog.getByRole('button', { name: 'Switch off' }).click()
   await prefix.waitFor({ state: 'detached' })

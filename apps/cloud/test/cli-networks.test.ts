@@ -124,12 +124,44 @@ test('a routed network is created with IPv6, lists its prefix, and a VM on it sh
     .executeTakeFirstOrThrow()
   const shown = await succeeds(author, 'info', `vm-${vm}`, '--json')
   assert.equal((JSON.parse(shown) as { ipv6?: string }).ipv6, eui64Address(prefix, mac))
+  const busy = await chief('network', 'set', 'dual', '--ipv6', 'no')
+  assert.deepEqual([busy.code, /VM/.test(busy.err)], [1, true], busy.err)
   const alone = await chief('network', 'create', 'x', '--ipv6', ...range)
   assert.equal(alone.code, 2)
   assert.match(alone.err, /only a routed network can have IPv6/)
   const direct = await system('network', 'create', 'x', '--direct', 'office', '--ipv6')
   assert.match(direct.err, /give --direct or --ipv6, not both/)
 })
+
+test('name, text, pool, name servers and IPv6 of a network are changed', async () => {
+  const range = ['--range', '10.61.0.0/24', '--vdc', 'centre', '--no-wait']
+  await succeeds(chief, 'network', 'create', 'plain', '--routed', '--dns', '10.61.0.2', ...range)
+  const { id } = await networkRow('plain')
+  const started = (out: string) => assert.match(out, /^network plain: task \S+ is running\n$/)
+  started(await succeeds(chief, 'network', 'set', 'plain', '--ipv6', 'yes', '--no-wait'))
+  assert.match(String((await networkRow('plain')).ipv6_prefix), /^fd[0-9a-f:]+\/64$/)
+  const pool = ['--pool', '10.61.0.10-10.61.0.19,10.61.0.50-10.61.0.59', '--dns', 'none']
+  started(await succeeds(chief, 'network', 'set', 'plain', ...pool, '--no-wait'))
+  const ranges = await api.cloud.db
+    .selectFrom('network_range')
+    .selectAll()
+    .where('network', '=', id)
+    .execute()
+  assert.equal(ranges.length, 2)
+  const names = ['--name', 'dual-stack', '--description', 'both']
+  await succeeds(chief, 'network', 'set', 'plain', ...names, '--ipv6', 'no', '--no-wait')
+  const after = await networkRow('dual-stack')
+  assert.deepEqual([after.ipv6_prefix, after.description, after.dns], [null, 'both', []])
+  const nothing = await chief('network', 'set', 'dual-stack')
+  assert.deepEqual([nothing.code, /no change given/.test(nothing.err)], [2, true])
+  const unclear = await chief('network', 'set', 'dual-stack', '--ipv6', 'maybe')
+  assert.equal(unclear.code, 2)
+  const refused = await author('network', 'set', 'dual-stack', '--ipv6', 'yes')
+  assert.deepEqual([refused.code, /cannot be changed with your role/.test(refused.err)], [1, true])
+})
+
+const networkRow = (name: string) =>
+  api.cloud.db.selectFrom('network').selectAll().where('name', '=', name).executeTakeFirstOrThrow()
 
 const tagged = (vlan: string) => ['--range', '203.0.113.0/24', '--uplink', 'office', '--vlan', vlan]
 

@@ -237,6 +237,7 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   ),
   ...same(['label list', 'label set', 'label rm'], listOf(object({ key: text, value: text }))),
   'network create': anyOf(object({ name: text, href: text }), underWay),
+  'network set': anyOf(object({ name: text, href: text }), underWay),
   'network rm': done,
   ...same(
     ['connect', 'disconnect'],

@@ -53,7 +53,7 @@ export const groups: Readonly<Record<string, string>> = {
   label: 'list, set and remove labels of a VM, which put it into security groups',
   task: 'list, follow and cancel the operations of a cloud',
   event: 'follow the events of VMs, or list those of a cloud',
-  network: 'list, create and delete networks of a cloud',
+  network: 'list, create, change and delete networks of a cloud',
   edge: 'create and change edge gateways, the routers from networks to the outside',
   nat: 'list, add and remove NAT rules of an edge gateway',
   firewall: 'list, add, move and remove firewall rules of an edge gateway',

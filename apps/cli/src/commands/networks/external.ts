@@ -1,5 +1,5 @@
 import { inside, linkOf } from '@skerry/cloud-client'
-import { attribute, childrenByLocalName, element, find, text, type Element } from '@skerry/xml'
+import { attribute, element, type Element } from '@skerry/xml'
 
 import { remove } from '../../cloud/act.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
@@ -9,7 +9,7 @@ import { doAndSay, printResult } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { wholeNumber } from '../../terminal/number.ts'
 import { yesOrNo } from '../../terminal/yes-or-no.ts'
-import { ipScopeOf, nameServersOf, poolOf } from './ip-scope.ts'
+import { changedScopeOf, ipScopeOf, scopeIn, textIn } from './ip-scope.ts'
 
 interface WantedExternal {
   readonly name: string
@@ -85,12 +85,6 @@ const create = command({
   },
 })
 
-const textIn = (node: Element | undefined, name: string): string =>
-  text(childrenByLocalName(node, name)[0])?.trim() ?? ''
-
-const scopeIn = (external: Element): Element | undefined =>
-  find(external, 'Configuration', 'IpScopes', 'IpScope')
-
 function describe(external: Element) {
   const scope = scopeIn(external)
   const ranges = scope ? inside(scope, 'IpRanges', 'IpRange') : []
@@ -112,34 +106,15 @@ interface ExternalChange {
   readonly isDefault?: boolean | undefined
 }
 
-/** Only what changes: the rest stays. Gateway and netmask name the addresses that pool and name servers belong to. */
+/** Only what changes: the rest stays. */
 function changeOf(external: Element, change: ExternalChange): Element {
   const { name, description, pool, dns, isDefault } = change
-  const scope = scopeIn(external)
-  const servers = dns === 'none' ? [element('Dns1', {}, '')] : nameServersOf(dns ?? '')
-  const configuration = element(
-    'Configuration',
-    {},
-    element(
-      'IpScopes',
-      {},
-      element(
-        'IpScope',
-        {},
-        element('IsInherited', {}, 'false'),
-        element('Gateway', {}, textIn(scope, 'Gateway')),
-        element('Netmask', {}, textIn(scope, 'Netmask')),
-        ...servers,
-        pool !== undefined && poolOf(pool),
-      ),
-    ),
-    element('FenceMode', {}, 'isolated'),
-  )
+  const scopes = changedScopeOf(external, { pool, dns })
   return element(
     'VMWExternalNetwork',
     { name: name ?? attribute(external, 'name') },
     description !== undefined && element('Description', {}, description),
-    (pool !== undefined || dns !== undefined) && configuration,
+    scopes && element('Configuration', {}, scopes, element('FenceMode', {}, 'isolated')),
     isDefault !== undefined && element('IsDefault', {}, String(isDefault)),
   )
 }

@@ -1,5 +1,5 @@
 import { addressText, isBlockText, netmaskOf, readBlock } from '@skerry/vm'
-import { element, type Element } from '@skerry/xml'
+import { childrenByLocalName, element, find, text, type Element } from '@skerry/xml'
 
 import { Failure } from '../../terminal/failure.ts'
 
@@ -25,7 +25,7 @@ function scopeOf(range: string): { readonly gateway: string; readonly netmask: s
 }
 
 /** One or several ranges: A-B, or A-B,C-D. */
-export const poolOf = (pool: string): Element =>
+const poolOf = (pool: string): Element =>
   element(
     'IpRanges',
     {},
@@ -41,7 +41,7 @@ export const poolOf = (pool: string): Element =>
   )
 
 /** At most two name servers: A, or A,B. */
-export const nameServersOf = (dns: string): readonly Element[] =>
+const nameServersOf = (dns: string): readonly Element[] =>
   dns
     .split(',')
     .filter((each) => each.trim() !== '')
@@ -60,6 +60,39 @@ export function ipScopeOf({ range, gateway, pool, dns = '' }: WantedScope): Elem
       element('Gateway', {}, gateway ?? scope.gateway),
       element('Netmask', {}, scope.netmask),
       ...nameServersOf(dns),
+      pool !== undefined && poolOf(pool),
+    ),
+  )
+}
+
+export const textIn = (node: Element | undefined, name: string): string =>
+  text(childrenByLocalName(node, name)[0])?.trim() ?? ''
+
+/** The addresses in the document of a network. */
+export const scopeIn = (network: Element): Element | undefined =>
+  find(network, 'Configuration', 'IpScopes', 'IpScope')
+
+interface ChangedScope {
+  readonly pool?: string | undefined
+  /** `none` removes the name servers. */
+  readonly dns?: string | undefined
+}
+
+/** Another pool or other name servers of a network. Gateway and netmask name the addresses that these belong to. */
+export function changedScopeOf(network: Element, { pool, dns }: ChangedScope): Element | undefined {
+  if (pool === undefined && dns === undefined) return undefined
+  const scope = scopeIn(network)
+  const servers = dns === 'none' ? [element('Dns1', {}, '')] : nameServersOf(dns ?? '')
+  return element(
+    'IpScopes',
+    {},
+    element(
+      'IpScope',
+      {},
+      element('IsInherited', {}, 'false'),
+      element('Gateway', {}, textIn(scope, 'Gateway')),
+      element('Netmask', {}, textIn(scope, 'Netmask')),
+      ...servers,
       pool !== undefined && poolOf(pool),
     ),
   )

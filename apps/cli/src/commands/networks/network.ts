@@ -1,5 +1,5 @@
 import { linkOf, taskIn } from '@skerry/cloud-client'
-import { attribute, element, type Element } from '@skerry/xml'
+import { attribute, element, find, type Element } from '@skerry/xml'
 
 import { remove } from '../../cloud/act.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
@@ -9,10 +9,11 @@ import { waitOptions, wantsWait } from '../../cloud/waiting.ts'
 import { command, type Command } from '../../command.ts'
 import { doAndSay } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
+import { yesOrNo } from '../../terminal/yes-or-no.ts'
 import type { CloudSession } from '../../vms/cloud-session.ts'
 import type { ChangeOptions, CommandResult } from '../../vms/vm-backend.ts'
 import { findVdc, vdcOptions } from './find-vdc.ts'
-import { ipScopeOf, type WantedScope } from './ip-scope.ts'
+import { changedScopeOf, ipScopeOf, textIn, type WantedScope } from './ip-scope.ts'
 
 interface WantedNetwork {
   readonly name: string
@@ -169,6 +170,98 @@ const create = command({
   },
 })
 
+interface NetworkChange {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly pool?: string | undefined
+  readonly dns?: string | undefined
+  readonly ipv6?: boolean | undefined
+}
+
+/** Only what changes: the rest stays. */
+function changeOf(before: Element, change: NetworkChange): Element {
+  const { name, description, pool, dns, ipv6 } = change
+  const scopes = changedScopeOf(before, { pool, dns })
+  return element(
+    'OrgVdcNetwork',
+    { name: name ?? attribute(before, 'name') },
+    description !== undefined && element('Description', {}, description),
+    scopes &&
+      element(
+        'Configuration',
+        {},
+        scopes,
+        element('FenceMode', {}, textIn(find(before, 'Configuration'), 'FenceMode')),
+      ),
+    ipv6 !== undefined && element('IsIpv6Enabled', {}, String(ipv6)),
+  )
+}
+
+async function setNetwork(
+  side: CloudSession,
+  word: string,
+  change: NetworkChange,
+  doing: ChangeOptions,
+): Promise<CommandResult> {
+  const { cloud } = side
+  const { href } = await oneNamed(side, kinds.network, word)
+  const before = await cloud.get(href)
+  const edit = linkOf(before, 'edit')
+  if (edit === undefined) {
+    throw new Failure('refused', `network ${word} cannot be changed with your role`, {
+      hint: 'ask an administrator of the organisation',
+    })
+  }
+  const changed = await cloud.act('PUT', edit, { body: changeOf(before, change) })
+  const begun = await follow(side, changed && taskIn(changed), doing)
+  const name = change.name ?? word
+  if (begun && !begun.ended) return underWay(`network ${name}`, begun.id)
+  return {
+    text: `network ${name} is changed`,
+    body: { name, href },
+    next: 'skerry network list shows it',
+  }
+}
+
+const set = command({
+  name: 'network set',
+  asks: 'cloud',
+  usage: 'NETWORK',
+  summary: 'change a network: its name and description, pool, name servers and IPv6',
+  examples: [
+    'skerry network set lab --ipv6 yes',
+    'skerry network set backend --pool 192.168.10.100-192.168.10.199 --dns 192.168.10.2',
+  ],
+  next: 'skerry network list shows it',
+  options: {
+    ipv6: {
+      type: 'string',
+      value: 'yes|no',
+      doc: 'whether VMs on a routed network have IPv6 addresses too; only while no VM is on it',
+    },
+    pool: {
+      type: 'string',
+      value: 'A-B',
+      doc: 'addresses that VMs get, also several ranges: A-B,C-D; VMs keep theirs',
+    },
+    dns: { type: 'string', value: 'A,B', doc: 'name servers for the guests, or none' },
+    name: { type: 'string', doc: 'new name' },
+    description: { type: 'string', doc: 'text stored with it' },
+    ...waitOptions,
+  },
+  async run(context, { words: [word = ''], options, json }) {
+    const { pool, dns, name, description } = options
+    const ipv6 = yesOrNo('--ipv6', options.ipv6)
+    const change = { pool, dns, name, description, ipv6 }
+    if (Object.values(change).every((each) => each === undefined)) {
+      throw new Failure('usage', 'no change given', { hint: 'skerry network set --help' })
+    }
+    const side = sessionIn(context)
+    const how = { label: `changing network ${word}`, wait: wantsWait(options), json }
+    await doAndSay(context, how, (doing) => setNetwork(side, word, change, doing))
+  },
+})
+
 const rm = command({
   name: 'network rm',
   asks: 'cloud',
@@ -187,4 +280,4 @@ const rm = command({
   },
 })
 
-export const network: readonly Command[] = [create, rm]
+export const network: readonly Command[] = [create, set, rm]

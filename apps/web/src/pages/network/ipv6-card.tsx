@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../../components/dialog.tsx'
 import { useSession } from '../../data/session.ts'
 import { useChange } from '../../data/use-change.ts'
 import { useDocument } from '../../data/use-documents.ts'
-import { curlCommand } from '../../model/commands.ts'
+import { curlCommand, shellQuoted } from '../../model/commands.ts'
 import { kindOfFence, whyNotIpv6 } from '../../model/networks/network.ts'
 import { en } from '../../text/en.ts'
 
@@ -74,7 +74,10 @@ export function Ipv6Card({ network }: { readonly network: NetworkDocument }) {
           ) : (
             <p>The network loses its prefix. If IPv6 is switched on again, it gets another one.</p>
           )}
-          <CommandChoice curl={curlCommand('PUT', pathOf(href), body)} />
+          <CommandChoice
+            skerry={`skerry network set ${shellQuoted(name)} --ipv6 ${isIpv6Enabled ? 'yes' : 'no'}`}
+            curl={curlCommand('PUT', pathOf(href), body)}
+          />
         </ConfirmDialog>
       )}
     </Card>
