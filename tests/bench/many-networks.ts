@@ -9,6 +9,8 @@ import type { NetworkSite } from '../network/network-site.ts'
 
 /** The host that is there in reality. It carries the first edge gateways and no VM. */
 export const GATEWAY_HOST = 'host-1'
+/** A host that carries VMs and no edge gateway of the first ones. */
+export const VM_HOST = 'host-30'
 const HOSTS = 30
 const CARRIED = 3
 const GROUP_MAX = 100

@@ -3,15 +3,13 @@
 // and ovs-vswitchd are real; the other hosts are rows.
 // Usage: node tests/bench/prove-networks.ts [--networks 30,300,3000] [--cards 5]
 // Prints one line of JSON; fails if a goal is missed.
-import { readFileSync } from 'node:fs'
+import assert from 'node:assert/strict'
 import { mkdtempDisposable, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { requirePrograms, startHost, until } from '@skerry/lab'
-import { Ovsdb } from '@skerry/ovsdb'
-import { ovnFiles } from '@skerry/site'
+import { requirePrograms, until } from '@skerry/lab'
 
 import { startDatabases } from '../../apps/cloud/test/cloud-database.ts'
 import {
@@ -21,8 +19,9 @@ import {
   type ServerRun,
 } from '../network/network-site.ts'
 import { ovnProgramsOf } from '../network/ovn-programs.ts'
-import { GATEWAY_HOST, growZone } from './many-networks.ts'
+import { GATEWAY_HOST, growZone, VM_HOST } from './many-networks.ts'
 import { processorSeconds } from './processor.ts'
+import { residentMiB, startZoneHost } from './zone-host.ts'
 
 const { values } = parseArgs({
   options: {
@@ -30,11 +29,12 @@ const { values } = parseArgs({
     cards: { type: 'string', default: '5' },
   },
 })
-const goals = { fillSeconds: 30, cardMs: 50, flows: 3_000 } as const
+const goals = { fillSeconds: 30, cardMs: 50, flows: 3_000, hostMiB: 60 } as const
 /** The time that a process has spent is counted in steps of 10 ms: the mean of this many cards is exact to half a millisecond. */
 const MORE_CARDS = 20
 const PATIENCE_MS = 3_600_000
 const LOOK_MS = 100
+const HOST_NETWORKS = 10
 
 requirePrograms('cloud')
 requirePrograms('network')
@@ -77,13 +77,16 @@ async function measure(networks: number) {
     console.error(JSON.stringify({ networks, fill }))
     const gateway = await measureGateway(opened)
     console.error(JSON.stringify({ networks, gateway }))
+    const host = networks >= HOST_NETWORKS * 10 ? await measureHost(opened) : undefined
+    console.error(JSON.stringify({ networks, host }))
     const card = await measureCard(run, opened)
     console.error(JSON.stringify({ networks, card }))
     const isMet =
       fill.serverSeconds + fill.northboundSeconds <= goals.fillSeconds &&
       card.serverMs <= goals.cardMs &&
-      gateway.flows <= goals.flows
-    return { networks, fill, card, gateway, memoryMiB: memoryOf(run), isMet }
+      gateway.flows <= goals.flows &&
+      (host?.sumMiB ?? 0) <= goals.hostMiB
+    return { networks, fill, card, gateway, host, memoryMiB: memoryOf(run), isMet }
   } finally {
     await run.end('SIGTERM')
   }
@@ -114,66 +117,41 @@ async function isCompiled(at: NetworkServer, token: string, nic: string): Promis
   return ports?.some(({ logical_port: name }) => name === nic) ?? false
 }
 
-/**
- * A real host that carries three edge gateways. It reads the database by its Unix socket, which is there before the database is
- * complete: so it is a new host each time.
- */
-async function measureGateway(token: string) {
-  await using host = await startHost({ dir: join(dir.path, `host-${++hosts}`), network: true })
-  const onHost = async (...command: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await host.run(command)
-    if (code !== 0) throw new Error(`${command.join(' ')} failed: ${stderr.trim()}`)
-    return stdout.trim()
-  }
-  const files = ovnFiles(join(server.data, token))
-  const own = await site.cloud.db
-    .selectFrom('host')
-    .select('id')
-    .where('name', '=', GATEWAY_HOST)
-    .executeTakeFirstOrThrow()
-  const joined = {
-    'system-id': own.id,
-    'ovn-remote': `unix:${files.southboundSocket}`,
-    'ovn-encap-type': 'geneve',
-    'ovn-encap-ip': '192.0.2.7',
-    'ovn-bridge-mappings': 'out:sk-out',
-    'ovn-monitor-all': 'false',
-  }
-  const words = Object.entries(joined).map(([key, value]) => `external_ids:${key}="${value}"`)
-  await onHost('ovs-vsctl', '--may-exist', 'add-br', 'sk-out')
-  await onHost('ovs-vsctl', 'set', 'bridge', 'sk-out', 'datapath_type=netdev')
-  await onHost('ovs-vsctl', 'set', 'Open_vSwitch', '.', ...words)
-  await untilHostIsCurrent(files, own.id)
-  const said = await onHost('ovs-ofctl', 'dump-aggregate', 'br-int')
-  // A pid of the host's own namespace.
-  const pid = await onHost('cat', '/run/ovn/ovn-controller.pid')
-  return {
-    flows: Number(/flow_count=(\d+)/.exec(said)?.[1]),
-    controllerMiB: residentMiB(await onHost('cat', `/proc/${pid}/status`)),
-    edgeGateways: 3,
-  }
+function optionsOf(name: string, token: string) {
+  return { dir: join(dir.path, `host-${++hosts}`), name, site, data: join(server.data, token) }
 }
 
-/** The host confirms that it has everything which the northbound database had when it was asked. */
-async function untilHostIsCurrent(
-  { northboundSocket, southboundSocket }: ReturnType<typeof ovnFiles>,
-  id: string,
-): Promise<void> {
-  // Both are silent while they work on a large transaction.
-  const patient = { timeoutMs: PATIENCE_MS, probeMs: 0 }
-  await using northbound = await Ovsdb.open({ path: northboundSocket }, patient)
-  const results = await northbound.transact('OVN_Northbound', [
-    { op: 'mutate', table: 'NB_Global', where: [], mutations: [['nb_cfg', '+=', 1]] },
-    { op: 'select', table: 'NB_Global', where: [], columns: ['nb_cfg'] },
-  ])
-  const asked = Number(results[1]?.rows?.[0]?.['nb_cfg'])
-  await using southbound = await Ovsdb.open({ path: southboundSocket }, patient)
-  const isCurrent = async () => {
-    const columns = ['name', 'nb_cfg']
-    const rows = await southbound.select('OVN_Southbound', 'Chassis_Private', columns)
-    return rows.some(({ name, nb_cfg: seen }) => name === id && Number(seen) >= asked)
+/** A real host that carries three edge gateways. */
+async function measureGateway(token: string) {
+  await using host = await startZoneHost(optionsOf(GATEWAY_HOST, token))
+  const { 'ovn-controller': controllerMiB } = await host.memory()
+  return { flows: await host.flows(), controllerMiB, edgeGateways: 3 }
+}
+
+/** A real host with cards on ten networks: the memory of its three programs, which a host without networks does not run. */
+async function measureHost(token: string) {
+  await using host = await startZoneHost(optionsOf(VM_HOST, token))
+  const empty = await host.memory()
+  const nics = await site.cloud.db
+    .selectFrom('nic')
+    .innerJoin('vm', 'vm.id', 'nic.vm')
+    .innerJoin('host', 'host.id', 'vm.host')
+    .where('host.name', '=', VM_HOST)
+    .distinctOn('nic.network')
+    .select('nic.id')
+    .limit(HOST_NETWORKS)
+    .execute()
+  assert.equal(nics.length, HOST_NETWORKS)
+  for (const [at, { id }] of nics.entries()) await host.addPort(`card${at}`, id)
+  await host.untilCurrent()
+  const memoryMiB = await host.memory()
+  const sumOf = (each: typeof memoryMiB) => Object.values(each).reduce((all, one) => all + one, 0)
+  return {
+    flows: await host.flows(),
+    memoryMiB,
+    sumMiB: sumOf(memoryMiB),
+    withoutCardsMiB: sumOf(empty),
   }
-  await until('the host is current', isCurrent, PATIENCE_MS, LOOK_MS)
 }
 
 /** A network server and the programs of OVN, by their names. */
@@ -190,12 +168,7 @@ function spentBy(run: ServerRun) {
 
 function memoryOf(run: ServerRun): Readonly<Record<string, number>> {
   const programs = Object.entries(programsOf(run))
-  const status = (pid: number) => readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Object.fromEntries(programs.map(([name, pid]) => [name, residentMiB(status(pid))]))
-}
-
-function residentMiB(status: string): number {
-  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024)
+  return Object.fromEntries(programs.map(([name, pid]) => [name, residentMiB(pid)]))
 }
 
 function rounded(value: number): number {
