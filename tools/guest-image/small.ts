@@ -97,9 +97,11 @@ async function makeRoot(root: string, agent: string): Promise<void> {
   await run(['chmod', '700', join(root, 'root'), join(root, 'root/.ssh')])
 }
 
-/** The shared libraries that a program is linked with, from this machine. */
-async function librariesOf(program: string): Promise<string[]> {
-  const said = await run(['ldd', program])
+/** The shared libraries that a program is linked with, from a directory or from this machine. */
+export async function librariesOf(program: string, directory = ''): Promise<string[]> {
+  const said = await run(['ldd', program], {
+    env: { ...process.env, LD_LIBRARY_PATH: directory },
+  })
   const missing = said.match(/^\s*(\S+) => not found/m)?.[1]
   if (missing !== undefined) {
     throw new Error(
@@ -110,7 +112,7 @@ async function librariesOf(program: string): Promise<string[]> {
 }
 
 /** Copies kernel modules and their dependencies, named so that alphabetical order is the load order. */
-async function copyModules(
+export async function copyModules(
   packages: string,
   version: string,
   modules: readonly string[],
