@@ -52,10 +52,10 @@ if (!isMet) process.exitCode = 1
 
 /** An initial RAM disk with Debian's modules and the programs of this machine; returns the version of its kernel. */
 async function buildMachine(work: string): Promise<string> {
-  const package_ = await cloudKernelPackage()
-  const version = package_.replace('linux-image-', '')
+  const archive = await cloudKernelPackage()
+  const version = archive.replace('linux-image-', '')
   await versionsOf(PACKAGES)
-  await unpack([package_, ...PACKAGES], work)
+  await unpack([archive, ...PACKAGES], work)
   const unpacked = join(work, 'packages')
   const root = join(work, 'root')
   for (const folder of ['dev', 'proc', 'run', 'sys', 'tmp', 'lib64'])
