@@ -21,6 +21,8 @@ const instead: readonly (readonly [RegExp, string])[] = [
   [/\b(debts?|strays?|lends?)\b/i, 'pending undo; orphan; hold'],
   [/\b(RequestWorld|StepWorld)\b/, 'RequestContext, WorkerContext'],
   [/\baccess tokens?\b/i, 'API token'],
+  [/\b(walls?|walled|wallOf)\b(?! clock|-clock)/i, 'firewall; row level security'],
+  [/\b(house|doors?|bells?|paid)\b/i, 'the task; listener; signal; undone'],
 ]
 
 /** A name of a type or of a function that says nothing, and so may not be declared. A type is a noun that says what it holds. */

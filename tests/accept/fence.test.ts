@@ -213,7 +213,7 @@ suite('access control', { skip }, () => {
           stdout.split('SKERRY').length === 3
         )
       }
-      await until(`${program} has the wall first`, isFirst, BOOT_MS)
+      await until(`${program} has the firewall first`, isFirst, BOOT_MS)
     }
   })
 

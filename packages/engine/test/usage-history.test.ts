@@ -72,7 +72,7 @@ test('no value is absurd: at most all CPUs, and no rate that no hardware has', (
 
 test('a VM that is gone, or off for an hour, is forgotten; one that is off has no values', () => {
   const history = new UsageHistory()
-  const at = (n: number) => ({ wall: new Date(n * STEP_MS), atMs: n * STEP_MS })
+  const at = (n: number) => ({ time: new Date(n * STEP_MS), atMs: n * STEP_MS })
   const both = (n: number) => new Map(['a', 'b'].map((name) => [name, sample(n * STEP_MS)]))
   const read = (name: string) => history.read(name, hour, new Date(0)).netIn
   history.record(at(0), both(0), () => true)
@@ -94,7 +94,7 @@ test('a longer step has the mean of what is known in it', () => {
   let receivedBytes = 0
   for (const [at, rate] of [0, ...rates].entries()) {
     receivedBytes += rate * 15
-    const moment = { wall: new Date(at * STEP_MS), atMs: at * STEP_MS }
+    const moment = { time: new Date(at * STEP_MS), atMs: at * STEP_MS }
     const samples = new Map([['a', sample(moment.atMs, { receivedBytes })]])
     history.record(moment, samples, () => true)
   }
@@ -110,7 +110,7 @@ test('a wall clock that is set a day forward or back changes nothing that is kep
   const DAY_MS = 86_400_000
   const record = (at: number, wallMs: number) => {
     const samples = new Map([['a', sample(at * STEP_MS, { receivedBytes: at * 150 })]])
-    history.record({ wall: new Date(wallMs), atMs: at * STEP_MS }, samples, () => true)
+    history.record({ time: new Date(wallMs), atMs: at * STEP_MS }, samples, () => true)
     return history.read('a', { step: 15, points: 5 }, new Date(0))
   }
   record(0, 0)
@@ -153,14 +153,14 @@ function compareWithModel(random: (below: number) => number, label: string): voi
     const slot = now.atMs / STEP_MS
     while (expected.length < slot) expected.push(null)
     expected[slot] = isKnown ? rate : null
-    const moment = { wall: new Date(now.wallMs), atMs: now.atMs }
+    const moment = { time: new Date(now.wallMs), atMs: now.atMs }
     const samples = new Map([['a', sample(now.atMs, { run: now.run, receivedBytes: now.bytes })]])
     history.record(moment, samples, () => true)
     if (round % COMPARED !== 0) continue
     const { netIn, until } = history.read('a', hour, new Date(0))
     const wanted = Array.from({ length: 240 }, (_, at) => expected[slot - 239 + at] ?? null)
     assert.deepEqual(netIn, wanted, `${label}, round ${round}`)
-    assert.equal(until, moment.wall.toISOString())
+    assert.equal(until, moment.time.toISOString())
   }
 }
 
@@ -175,7 +175,7 @@ test('hostile counters and clocks never give a negative or absurd value', () => 
       cpuNanoseconds: random(2 ** 31) * 1e9,
       receivedBytes: random(2 ** 31) * 1e9,
     })
-    const moment = { wall: new Date(random(2 ** 31)), atMs }
+    const moment = { time: new Date(random(2 ** 31)), atMs }
     history.record(moment, new Map([['a', counters]]), () => true)
     const series = history.read('a', { step: 60, points: 60 }, new Date(0))
     for (const key of usageKeys) {

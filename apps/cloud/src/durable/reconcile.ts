@@ -46,6 +46,6 @@ export async function reconcilePeople(): Promise<void> {
 }
 
 /** Deletes expired rows. */
-export async function keepHouse(): Promise<void> {
-  await passes.keepHouse()
+export async function deleteExpired(): Promise<void> {
+  await passes.deleteExpired()
 }

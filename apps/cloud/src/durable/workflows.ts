@@ -1,7 +1,7 @@
 // The workflows that Temporal starts by name. The workflow bundle is built from this file.
 export {
   foldUsage,
-  keepHouse,
+  deleteExpired,
   reconcileCounts,
   reconcileEdgeGroups,
   reconcilePendingUndo,

@@ -93,7 +93,7 @@ async function oneSession(
   const listed = new Set<VmId>()
   let listing = true
   let greeted = false
-  let paid: ReadonlySet<VmId> = new Set()
+  let undone: ReadonlySet<VmId> = new Set()
   const overlay = new OverlayJoiner(context, { id, session }, host)
   const over = new AbortController()
   const following = host.follow(session, AbortSignal.any([signal, over.signal]))
@@ -108,7 +108,7 @@ async function oneSession(
         heard()
         const welcome = await recordHello(db, id, begun, line.hello)
         if (welcome !== 'welcome') throw new Error(unwelcome[welcome])
-        paid = await executePendingUndos(db, id, host, signal)
+        undone = await executePendingUndos(db, id, host, signal)
         await overlay.reported(overlayOf(line.hello))
       } else if (line.kind === 'vm') {
         if (listing) listed.add(line.id)
@@ -117,7 +117,7 @@ async function oneSession(
       } else if (line.kind === 'listEnd') {
         await write()
         // The list may have been made before the pending undos were executed.
-        const left = [...listed].filter((vm) => !paid.has(vm))
+        const left = [...listed].filter((vm) => !undone.has(vm))
         await recordListed(db, id, session, await orphansAmong(db, id, left))
         listing = false
       } else if (line.kind === 'overlay') {
@@ -137,7 +137,7 @@ export async function executePendingUndos(
   host: HostApi,
   signal: AbortSignal,
 ): Promise<ReadonlySet<VmId>> {
-  const paid = new Set<VmId>()
+  const undone = new Set<VmId>()
   for (const pending of await pendingUndosOf(db, id)) {
     const { vm, incarnation, fence } = pending
     const task = `undo-${pending.task}` as TaskId
@@ -157,9 +157,9 @@ export async function executePendingUndos(
       })
     }
     await dropPendingUndo(db, pending)
-    paid.add(vm)
+    undone.add(vm)
   }
-  return paid
+  return undone
 }
 
 const isRefused = (error: unknown): error is Fault =>

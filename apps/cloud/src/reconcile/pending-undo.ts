@@ -23,12 +23,12 @@ export async function reconcilePendingUndo(
     where ${open} and not (select recovering from cloud)
       and pending_undo.made_at < clock_timestamp() - make_interval(secs => ${LEFT_SECONDS})
     group by pending_undo.host`.execute(db)
-  const paid = await Promise.allSettled(
+  const undone = await Promise.allSettled(
     rows.map(async ({ host, vms }) => {
       await executePendingUndos(db, host, hosts(host), signal)
       return vms
     }),
   )
   // If a host is unreachable again, its undos run at its next hello or in the next pass.
-  return paid.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+  return undone.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
 }

@@ -18,7 +18,7 @@ export interface Reconcilers {
   readonly reconcileLeases: () => Promise<number>
   readonly foldUsage: () => Promise<number>
   readonly reconcilePeople: () => Promise<number>
-  readonly keepHouse: () => Promise<number>
+  readonly deleteExpired: () => Promise<number>
 }
 
 export function reconcilers(
@@ -33,9 +33,9 @@ export function reconcilers(
       return requested.length
     },
     async reconcilePendingUndo() {
-      const paid = await reconcilePendingUndo(context.db, context.hosts, running().signal)
-      for (const vm of paid) context.wake(vm)
-      return paid.length
+      const undone = await reconcilePendingUndo(context.db, context.hosts, running().signal)
+      for (const vm of undone) context.wake(vm)
+      return undone.length
     },
     reconcileCounts: async () => (await reconcileCounts(context.db)).length,
     reconcileEdgeGroups: () => reconcileEdgeGroups(context.db),
@@ -46,6 +46,6 @@ export function reconcilers(
     },
     foldUsage: () => foldUsage(context.db),
     reconcilePeople: () => reconcilePeople(context.db, context.seal, running().signal),
-    keepHouse: () => deleteExpired(context.db, retention),
+    deleteExpired: () => deleteExpired(context.db, retention),
   }
 }

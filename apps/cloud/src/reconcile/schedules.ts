@@ -19,7 +19,7 @@ export const schedules: readonly Schedule[] = [
   every('reconcileLeases', 'leases', 60_000, 5 * 60_000),
   every('foldUsage', 'usage', 5 * 60_000, 5 * 60_000),
   every('reconcilePeople', 'people', 10 * 60_000, 5 * 60_000),
-  every('keepHouse', 'house', 60 * 60_000, 60 * 60_000),
+  every('deleteExpired', 'expired', 60 * 60_000, 60 * 60_000),
 ]
 
 /** Idempotent; any number of cells may call it at once. */

@@ -25,7 +25,7 @@ export async function sampleUsage(host: Host): Promise<void> {
     },
     { timeoutMs: SAMPLE_TIMEOUT_MS },
   )
-  const moment = { wall: host.clock.now(), atMs: host.uptimeMs() }
+  const moment = { time: host.clock.now(), atMs: host.uptimeMs() }
   const samples = new Map(
     retStats.map(({ dom, params }) => [dom.name, sampleOf(params, moment.atMs, dom.id)]),
   )

@@ -15,11 +15,11 @@ const LOOK_EVERY_MS = 15_000
 /** Wait for another program that holds the iptables lock instead of failing. */
 const WAIT = ['-w', '10']
 /** Serialised, because the rules are read and then changed. No VM id may equal this key. */
-const TURN = 'the wall'
+const LOCK = 'firewall of the host'
 
 /** Installs the firewall unless it is complete. It may exist before there is a bridge. */
 export async function ensureFirewall(host: Host): Promise<void> {
-  if (host.hasFirewall) await host.locks.run(TURN, () => build(host))
+  if (host.hasFirewall) await host.locks.run(LOCK, () => build(host))
 }
 
 async function build({ records, paths, metadata, overlay }: Host): Promise<void> {
@@ -42,7 +42,7 @@ async function restore(
   const listing = await runTool(family, [...WAIT, ...(table === 'nat' ? NAT : []), '-S'])
   const change = restoreInput(listing, wanted, table)
   if (change === undefined) return
-  const file = join(paths.run, `wall.${family}`)
+  const file = join(paths.run, `firewall.${family}`)
   await writeFile(file, change, { mode: 0o600 })
   // iptables-restore is atomic: there is no moment with half of the rules.
   await runTool(`${family}-restore`, [...WAIT, '--noflush', file])

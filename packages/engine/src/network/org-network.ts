@@ -23,7 +23,7 @@ import { ensureFirewall, ownBlocks } from './firewall.ts'
 import { ensureNetwork, lookUpNetwork, NETWORK_BYTES_MAX } from './network.ts'
 
 /** Serialised, so that no two organisations get the same addresses. No VM id may equal this key. */
-const TURN = 'networks of organisations'
+const LOCK = 'networks of organisations'
 
 /**
  * Ensures that a VM's network exists and runs: its organisation's, or the host's own if none is
@@ -34,7 +34,7 @@ export async function ensureNetworkOf(host: Host, network: string | undefined): 
     await ensureNetwork(host)
     return hostSegment
   }
-  return host.locks.run(TURN, () => ensure(host, network))
+  return host.locks.run(LOCK, () => ensure(host, network))
 }
 
 /** Restores the networks of all VMs after a reboot, and removes those that a crash left behind. */
@@ -50,7 +50,7 @@ export async function settleOrgNetworks(host: Host): Promise<void> {
 /** Removes the networks of organisations without VMs. It never throws: a failed removal is retried later. */
 export async function dropUnusedNetworks(host: Host): Promise<void> {
   await host.locks
-    .run(TURN, () => drop(host))
+    .run(LOCK, () => drop(host))
     .catch((error: unknown) =>
       host.log('failed to remove the networks of organisations without VMs', error),
     )

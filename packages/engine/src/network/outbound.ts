@@ -13,14 +13,14 @@ export const canBeOutbound = ({ hasFirewall }: Host): boolean =>
   hasFirewall && !ownBlocks().some((block) => blocksOverlap(block, readBlock(outbound.block)))
 
 /** Hosts whose firewall was complete once with these rules; from then on it is checked with the others. */
-const walled = new WeakSet<Host>()
+const withFirewall = new WeakSet<Host>()
 
 /** Makes this host the way out of networks across hosts. The firewall comes first: until then the bridge has no address. */
 export async function ensureOutbound(host: Host): Promise<void> {
-  if (!walled.has(host)) {
+  if (!withFirewall.has(host)) {
     host.overlay.outbound = true
     await ensureFirewall(host)
-    walled.add(host)
+    withFirewall.add(host)
   }
   const { bridge, address } = outbound
   const isUp = (networkInterfaces()[bridge] ?? []).some((each) => each.address === address)

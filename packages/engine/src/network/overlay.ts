@@ -41,14 +41,14 @@ const TUNNEL_BYTES = 58
 /** The names of the uplinks that vmd wrote: an uplink that is not configured any more is removed, one of others stays. */
 const OWN_UPLINKS = 'skerry-uplinks'
 /** Serialised, because the configuration is read and then changed. No VM id may equal this key. */
-const TURN = 'the overlay'
+const LOCK = 'overlay of the host'
 
 const NONE: HostOverlay = { state: 'none', uplinks: [] }
 const failing = (reason: string): HostOverlay => ({ state: 'failing', reason, uplinks: [] })
 
 /** Connects this host to the networks of its zone. The fencing token is on disk before anything changes. */
 export function joinOverlay(host: Host, join: OverlayJoin): Promise<void> {
-  return host.locks.run(TURN, async () => {
+  return host.locks.run(LOCK, async () => {
     const before = await readZone(host.paths)
     const highest = before?.join.fencingToken ?? '0'
     if (BigInt(join.fencingToken) < BigInt(highest)) {
@@ -66,7 +66,7 @@ export function joinOverlay(host: Host, join: OverlayJoin): Promise<void> {
 
 /** Restores the configuration after any crash, and removes the ports of VMs that a power cut ended: Open vSwitch keeps them. */
 export function settleOverlay(host: Host): Promise<void> {
-  return host.locks.run(TURN, async () => {
+  return host.locks.run(LOCK, async () => {
     await dropStalePorts(host).catch((error: unknown) =>
       host.log('failed to remove ports of Open vSwitch whose VM has ended', error),
     )
@@ -79,7 +79,7 @@ export function keepOverlay(host: Host, signal: AbortSignal): void {
   every(
     LOOK_EVERY_MS,
     signal,
-    () => host.locks.run(TURN, () => updateState(host)),
+    () => host.locks.run(LOCK, () => updateState(host)),
     (error) => host.log('failed to check Open vSwitch', error),
   )
 }

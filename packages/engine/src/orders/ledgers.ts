@@ -148,12 +148,7 @@ export class Ledgers {
 /** undefined if one VM's file is unreadable; the others still load. */
 function parse(file: string, text: string): Ledger | { readonly highest: string } | undefined {
   try {
-    const { format, deed, ...rest } = JSON.parse(text) as Ledger & {
-      format: number
-      deed?: unknown
-    }
-    // `deed`: the name of the spec before 0.1.0.
-    const kept = deed === undefined ? rest : { ...rest, spec: deed }
+    const { format, ...kept } = JSON.parse(text) as Ledger & { format: number }
     if (format === FORMAT && /^\d+$/.test(kept.highest)) return kept
     throw new Error(`its format is ${format}, this program reads ${FORMAT}`)
   } catch (cause) {

@@ -16,7 +16,7 @@ const TOO_EARLY_MS = 1000
 
 /** When samples were taken. */
 export interface UsageMoment {
-  readonly wall: Date
+  readonly time: Date
   /** Monotonic milliseconds, including the time in which the machine slept: setting the wall clock changes nothing that is kept. */
   readonly atMs: number
 }
@@ -81,7 +81,7 @@ export class UsageHistory {
       Array.from({ length: window.points }, (_, at) => this.#mean(vm.rings[key], window, at))
     return {
       step: window.step,
-      until: last.wall.toISOString(),
+      until: last.time.toISOString(),
       cpuPercent: series('cpuPercent'),
       memoryMB: series('memoryMB'),
       diskRead: series('diskRead'),

@@ -42,6 +42,8 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
             onChange={(event) => {
               const file = event.target.files?.[0]
               if (file) resumeUpload(upload, file)
+              // The same wrong file, chosen again, is an answer too.
+              event.target.value = ''
             }}
           />
           <Button small icon="upload" onClick={() => input.current?.click()}>
