@@ -1,4 +1,8 @@
-// Every address of the web UI, over the data of the simulated cell.
+// Every address of the web UI, over the data of the simulated cell, and over a machine with a VM "kept".
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 const vm = '/vms/vm-01980001-7331-7000-8000-000000002cb1'
 const vapp = '/vapps/vapp-01980002-0000-7000-8000-000000000003'
 const uuid = (kind: string, n: string): string => `${kind}-0000-7000-8000-${n.padStart(12, '0')}`
@@ -72,3 +76,36 @@ export const administratorPages = [
   '/admin/cells',
   '/admin/hosts?cell=cell-1',
 ] as const
+export const machinePages = [
+  '/vms',
+  '/vms?q=nothing-has-this-name',
+  '/vms?preview=kept',
+  '/vms/new',
+  ...['overview', 'snapshots', 'hardware', 'folders', 'forwards', 'log'].map(
+    (tab) => `/vms/kept?tab=${tab}`,
+  ),
+  '/vms/named/kept',
+  '/vms/missing',
+  '/templates',
+  '/templates?import=1',
+  '/tasks',
+  '/machine',
+  // Addresses of a cloud, such as a link that a colleague sent.
+  '/vapps',
+  '/login',
+  '/nothing-here',
+] as const
+
+/** Routes of the web UI that none of these addresses has. */
+export function unvisited(kind: 'cloud' | 'machine', addresses: readonly string[]): string[] {
+  const file = readFileSync(join(import.meta.dirname, '../../apps/web/src/routes.tsx'), 'utf8')
+  const ofMachine = /const machinePages[^]*?\n]\n/
+  const text = kind === 'machine' ? (ofMachine.exec(file)?.[0] ?? '') : file.replace(ofMachine, '')
+  const patterns = [...text.matchAll(/\bpath: '([^'*]+)'/g)].map(([, path = '']) => path)
+  assert.ok(patterns.length > (kind === 'machine' ? 5 : 15))
+  const visited = addresses.map((path) => path.replace(/\?.*/, ''))
+  return patterns.filter((pattern) => {
+    const whole = new RegExp(`^/?${pattern.replaceAll(/:\w+/g, '[^/]+')}$`)
+    return !visited.some((path) => whole.test(path))
+  })
+}

@@ -5,7 +5,11 @@ import { createRequire } from 'node:module'
 import type { CDPSession, Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] as const
+/** Tags of rules. In the dark theme only colours differ. */
+export const rulesOf = {
+  light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  dark: ['color-contrast', 'link-in-text-block'],
+} as const
 
 /** The policy of the page forbids foreign scripts; the debugger's protocol does not. The scripts stay until the page is loaded again. */
 export async function openAxe(page: Page): Promise<CDPSession> {
@@ -14,21 +18,16 @@ export async function openAxe(page: Page): Promise<CDPSession> {
   return session
 }
 
-/** `rules`: tags or names of rules. Default: all that a page must meet. */
 export async function findViolations(
   session: CDPSession,
-  rules: readonly string[] = everyRule,
+  theme: keyof typeof rulesOf = 'light',
 ): Promise<string[]> {
   const { result } = await session.send('Runtime.evaluate', {
     expression: `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
-      .then(() => axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }))
+      .then(() => axe.run(document, { runOnly: ${JSON.stringify(rulesOf[theme])}, resultTypes: ['violations'] }))
       .then((found) => JSON.stringify(found.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary.slice(0, 200))))`,
     awaitPromise: true,
     returnByValue: true,
   })
   return JSON.parse(String(result.value)) as string[]
 }
-
-/** All violations on a page that was just loaded. */
-export const violationsOf = async (page: Page): Promise<string[]> =>
-  findViolations(await openAxe(page))

@@ -11,7 +11,9 @@ import type { Page } from 'playwright-core'
 import { startBrowser, type Browser } from '../accept/console/browser.ts'
 import { BASE, curlOn } from '../accept/curl.ts'
 import { startVmdPlace, type VmdPlace } from '../accept/vmd-place.ts'
-import { violationsOf } from './axe.ts'
+import { machinePages, unvisited } from './addresses.ts'
+import { findViolations, openAxe } from './axe.ts'
+import { hostilePage } from './hostile-page.ts'
 import { inPage } from './in-page.ts'
 
 const skip = reasonToSkip('host', 'small', 'browser') ?? false
@@ -276,36 +278,46 @@ suite('the web UI of one machine', { skip }, () => {
     const page = await open('/ui/')
     await page.addInitScript({ content: inPage('probe') })
     const found: string[] = []
-    for (const path of [
-      '/vms',
-      '/vms?q=nothing-has-this-name',
-      '/vms?preview=kept',
-      '/vms/new',
-      ...['overview', 'snapshots', 'hardware', 'folders', 'forwards', 'log'].map(
-        (tab) => `/vms/kept?tab=${tab}`,
-      ),
-      '/vms/missing',
-      '/templates',
-      '/templates?import=1',
-      '/tasks',
-      '/machine',
-      '/vapps',
-      '/login',
-      '/nothing-here',
-    ]) {
+    for (const path of machinePages) {
       await page.goto(`${BASE}/ui${path}`)
+      const session = await openAxe(page)
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: HEIGHT })
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
           await page.evaluate('probe.settled()')
-          const violations = await violationsOf(page)
+          const violations = await findViolations(session, colorScheme)
           found.push(...violations.map((each) => `${path} ${width} ${colorScheme} ${each}`))
         }
       }
     }
     assert.deepEqual(found, [])
     await page.close()
+  })
+
+  test('longer words and text from right to left are readable on pages of the machine', async () => {
+    const page = await open('/ui/')
+    await page.addInitScript({ content: `${inPage('probe')};${inPage('readability')}` })
+    const found: string[] = []
+    for (const path of machinePages) {
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: HEIGHT })
+        await page.goto(`${BASE}/ui${path}`)
+        for (const direction of ['ltr', 'rtl']) {
+          await page.evaluate(`document.documentElement.dir = '${direction}'`)
+          await page.evaluate('probe.settled()')
+          if (direction === 'ltr') await page.evaluate('readability.lengthenWords()')
+          const unreadable = await page.evaluate<string[]>('readability.findUnreadable()')
+          found.push(...unreadable.map((text) => `${path} ${width} ${direction} ${text}`))
+        }
+      }
+    }
+    assert.deepEqual(found, [])
+    await page.close()
+  })
+
+  test('every address of a machine is visited', () => {
+    assert.deepEqual(unvisited('machine', machinePages), [])
   })
 
   test('a hostile page, of another site or of another port of this machine, changes and reads nothing', async () => {
@@ -363,36 +375,3 @@ suite('the web UI of one machine', { skip }, () => {
     assert.deepEqual(problems, [])
   })
 })
-
-/** Tries every way of a web page to send a request elsewhere, and keeps what it could read. */
-const hostilePage = `<!doctype html><title>x</title><body><iframe name="sink"></iframe><script>
-  const target = '${BASE}'
-  window.read = []
-  const keep = async (response) => {
-    if (response.type !== 'opaque') window.read.push(await response.text())
-  }
-  const body = JSON.stringify({ id: 'planted' })
-  const ways = [
-    fetch(target + '/api/vms', { method: 'POST', mode: 'no-cors', body, credentials: 'include' }),
-    fetch(target + '/api/vms', { method: 'POST', body, credentials: 'include' }),
-    fetch(target + '/api/vms', { credentials: 'include' }),
-    fetch(target + '/api/vms/kept', { method: 'DELETE', credentials: 'include' }),
-    fetch(target + '/api/vms/power/kept', { method: 'PATCH', body: 'off', credentials: 'include' }),
-    fetch(target + '/api/vms/kept/reset', { method: 'POST', mode: 'no-cors', credentials: 'include' }),
-    fetch(target + '/api/ui/ticket', { method: 'POST', credentials: 'include' }),
-    fetch(target + '/ui/config.json', { credentials: 'include' }),
-  ]
-  navigator.sendBeacon(target + '/api/vms', body)
-  const form = document.createElement('form')
-  form.action = target + '/api/vms'
-  form.method = 'post'
-  form.enctype = 'text/plain'
-  form.target = 'sink'
-  const field = document.createElement('input')
-  field.name = '{"id":"planted","x":"'
-  field.value = '"}'
-  form.append(field)
-  document.body.append(form)
-  form.submit()
-  Promise.allSettled(ways.map((way) => way.then(keep))).then(() => document.body.append('tried'))
-</script>`

@@ -292,17 +292,6 @@ test('a VM is created with another size than its template, and started', async (
   await page.context().close()
 })
 
-test('a template is uploaded', async () => {
-  const page = await browser.open({ path: '/templates?upload=1' })
-  const buffer = Buffer.alloc(3 * 1024 ** 2, 1)
-  await page
-    .getByLabel('Disk image')
-    .setInputFiles({ name: 'tiny.qcow2', mimeType: 'application/octet-stream', buffer })
-  await page.getByRole('button', { name: 'Upload', exact: true }).click()
-  await page.getByRole('link', { name: 'tiny' }).waitFor()
-  await page.context().close()
-})
-
 test('a session that ended is renewed in place, and the form stays', async () => {
   const page = await browser.open({ path: '/vms/new' })
   await page.getByLabel('Name').fill('half-filled')
