@@ -19,7 +19,7 @@ export interface EmulatedHost extends AsyncDisposable {
 
 /** A host with a real libvirtd and real disks but without real guests: libvirt's in-memory driver. */
 export async function startEmulatedHost(
-  options: Pick<HostOptions, 'uplinks'> = {},
+  options: Pick<HostOptions, 'uplinks' | 'uptimeMs'> = {},
 ): Promise<EmulatedHost> {
   await using stack = new AsyncDisposableStack()
   const directory = stack.use(await temporaryDirectory())

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -28,10 +29,10 @@ const zone = {
 }
 
 /** A host whose Open vSwitch is as an administrator left it. */
-async function start(uplinks: readonly HostUplink[] = []) {
+async function start(uplinks: readonly HostUplink[] = [], uptimeMs = () => 0) {
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await startOvsdbServer({ schema: SCHEMA }))
-  const { host, notes } = stack.use(await startEmulatedHost({ uplinks }))
+  const { host, notes } = stack.use(await startEmulatedHost({ uplinks, uptimeMs }))
   const db = stack.use(await Ovsdb.open({ path: server.path }))
   const own = {
     hostname: 'h1',
@@ -224,6 +225,56 @@ test(
     assert.equal((await started.ids())['ovn-bridge-mappings'], 'ext:br-ext')
   },
 )
+
+test(
+  'a controller that lost its connection makes a host failing after ten minutes, one that never had it at once',
+  { skip },
+  async () => {
+    let [minutes, connection] = [0, 'not connected']
+    await using started = await start([], () => minutes * 60_000)
+    const { host } = started
+    await started.installSwitch()
+    await joinOverlay(host, zone)
+    // Their control sockets, from now on: before that, the switch would have to apply what was configured.
+    await using daemons = new AsyncDisposableStack()
+    daemons.use(await listenAs(host.paths.openvswitch, 'ovs-vswitchd', () => '3.1.0'))
+    daemons.use(await listenAs(host.paths.ovn, 'ovn-controller', () => connection))
+    const stateAt = async (minute: number, status: string) => {
+      ;[minutes, connection] = [minute, status]
+      await settleOverlay(host)
+      return host.overlay.now
+    }
+    const lost = {
+      state: 'failing',
+      reason: `ovn-controller is not connected to ${zone.remote}`,
+      uplinks: [],
+    }
+    const ready = { state: 'ready', uplinks: [] }
+    assert.deepEqual(await stateAt(0, 'not connected'), lost, 'its first cards would be silent')
+    assert.deepEqual(await stateAt(1, 'connected'), ready)
+    assert.deepEqual(await stateAt(2, 'not connected'), ready)
+    assert.deepEqual(await stateAt(10.99, 'not connected'), ready)
+    assert.deepEqual(await stateAt(11, 'not connected'), lost)
+    assert.deepEqual(await stateAt(12, 'connected'), ready)
+    assert.deepEqual(await stateAt(21.99, 'not connected'), ready, 'counted anew')
+    assert.deepEqual(await stateAt(22, 'not connected'), lost)
+  },
+)
+
+/** A daemon that answers every question at its control socket. */
+async function listenAs(directory: string, daemon: string, answer: () => string) {
+  await mkdir(directory, { recursive: true })
+  const server = createServer((socket) => {
+    socket.once('data', () => socket.end(JSON.stringify({ id: 0, result: answer(), error: null })))
+  }).listen(join(directory, `${daemon}.1.ctl`))
+  await once(server, 'listening')
+  return {
+    async [Symbol.asyncDispose]() {
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
 
 function portOf(name: string, key: string, ids: Record<string, string>): OvsdbOperation[] {
   return [
