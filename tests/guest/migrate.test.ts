@@ -6,7 +6,11 @@ import { test } from 'node:test'
 import { reasonToSkip, until, type LabHost } from '@skerry/lab'
 
 import { BOOT_MS, tryInGuest, uptime } from './guest.ts'
+import { beginPings, beginTalk, chassisOf, moving, startNetwork } from './moved-card.ts'
 import { INCARNATION, startTwo } from './two-hosts.ts'
+
+/** Of a guest that moves, for those who talk to it. */
+const SILENCE_MS = 2000
 
 test('a running guest moves to another host with its disk and continues', async (t) => {
   const reason = reasonToSkip('host', 'small')
@@ -99,22 +103,15 @@ test('a failed move leaves the guest running where it was and nothing on the oth
   assert.equal(left, '')
 })
 
-test('a guest with cards on networks across hosts moves with its ports', async (t) => {
+test('a guest with cards on networks across hosts moves with its ports and its connections, and is silent for at most 2 s', async (t) => {
   const reason = reasonToSkip('host', 'small', 'network')
   if (reason !== undefined) return t.skip(reason)
   await using two = await startTwo({ network: true })
-  const { from, to, here, there } = two
-  for (const [at, engine] of [here, there].entries()) {
-    await engine.joinOverlay({
-      fencingToken: '7',
-      remote: 'ssl:127.0.0.1:6642',
-      systemId: `7b0f0dc1-0000-4000-8000-00000000000${at}`,
-      tunnelAddress: '127.0.0.1',
-      mtu: 1442,
-    })
-  }
-  const id = '7b0f0dc1-0000-4000-8000-000000000010'
-  const card = { index: 0, id, mac: '52:54:00:00:00:01', mtu: 1442, connected: true, network: id }
+  const { lab, from, to, here, there } = two
+  await using network = await startNetwork(lab, [here, there])
+  const { id, mac, address } = moving
+  const card = { index: 0, id, mac, mtu: 1442, connected: true, network: id }
+  await network.request({ 'requested-chassis': chassisOf(0) })
   await here.createVm({ id: 'walker', memoryMiB: 128, nics: [card] })
   await here.changePower('walker', 'on')
   const ports = async (host: LabHost) => {
@@ -123,7 +120,22 @@ test('a guest with cards on networks across hosts moves with its ports', async (
     return stdout.includes(id)
   }
   assert.deepEqual([await ports(from), await ports(to)], [true, false])
+  await until('the agent of walker answers', () => here.pingGuest('walker'), BOOT_MS)
+  const script = `ip address add ${address}/24 dev eth0; nc -ll -p 7 -e cat >/dev/null 2>&1 &`
+  await tryInGuest(here, 'walker', script)
+  const traffic = [beginPings(from), beginPings(to), beginTalk(from), beginTalk(to)]
+  await Promise.all(traffic.map((each) => each.more(20)))
+
+  // While it moves, OVN lets both hosts have the port; the target's carries packets once the guest announces itself there.
+  const both = { 'requested-chassis': `${chassisOf(0)},${chassisOf(1)}` }
+  await network.request({ ...both, 'activation-strategy': 'rarp' })
   await here.migrateVm('walker', 'other')
+  await network.request({ 'requested-chassis': chassisOf(1) })
+  await Promise.all(traffic.map((each) => each.more(20)))
+  const silences = await Promise.all(traffic.map((each) => each.end()))
+  t.diagnostic(`silent for ${silences.join(', ')} ms`)
+  assert.ok(Math.max(...silences) <= SILENCE_MS, `${silences.join(', ')} ms`)
+
   assert.deepEqual([await ports(from), await ports(to)], [false, true])
   assert.equal((await there.readVm('walker')).power, 'on')
   await there.changePower('walker', 'off')

@@ -38,5 +38,5 @@ export async function startTwo({
   const here = stack.use(await startEngine(from, errandsOf(there, reachedBy ?? to.address)))
   await here.importTemplate('default', await guestImage('small'))
   const all = stack.move()
-  return { from, to, here, there, [Symbol.asyncDispose]: () => all.disposeAsync() }
+  return { lab, from, to, here, there, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
