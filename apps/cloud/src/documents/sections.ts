@@ -4,7 +4,7 @@ import { element, type Element } from '@skerry/xml'
 import type { Caller } from '../auth/caller.ts'
 import { may } from '../domain/authorize.ts'
 import { link } from '../http/links.ts'
-import type { ShownNic } from '../inventory/nics.ts'
+import type { ShownCards, ShownNic } from '../inventory/nics.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import type { Lease } from '../tenants/leases.ts'
 
@@ -98,7 +98,7 @@ export const hardwareSection = ({ cpus, memory_mib, disk_mib }: Size): Element =
 /** The sections of a VM in terms of OVF, as clients of the original API expect them. */
 export const sections = (
   { name, computer_name, ...row }: VmRow,
-  nics: readonly ShownNic[],
+  cards: ShownCards,
   of: string,
   caller: Caller,
 ): readonly Element[] => [
@@ -110,7 +110,7 @@ export const sections = (
     info('Operating system'),
     element('ovf:Description', {}, 'not known'),
   ),
-  networkSection(row, nics, of, caller),
+  networkSection(row, cards, of, caller),
   // No section ever contains a password or another secret of the guest.
   element(
     'GuestCustomizationSection',
@@ -145,18 +145,21 @@ export const emptyCardSection = (): Element =>
     ),
   )
 
+/** Where the cards are changed. */
+function changedAt(of: string, { dialect, principal }: Caller) {
+  const type = dialect.media('networkConnectionSection')
+  const href = `${of}/networkConnectionSection`
+  return { own: { type, href }, edit: may(principal, 'vm:edit') && link('edit', href, { type }) }
+}
+
 /** The cards of a VM on networks across hosts. */
 const nicsSection = (nics: readonly ShownNic[], of: string, caller: Caller): Element => {
-  const { dialect, principal } = caller
-  const at = {
-    type: dialect.media('networkConnectionSection'),
-    href: `${of}/networkConnectionSection`,
-  }
+  const { own, edit } = changedAt(of, caller)
   return element(
     'NetworkConnectionSection',
-    { ...OVF, ...at },
+    { ...OVF, ...own },
     info('Network connections'),
-    may(principal, 'vm:edit') && link('edit', at.href, { type: at.type }),
+    edit,
     ...nics.slice(0, 1).map(({ index }) => primary(index)),
     ...nics.map(connection),
   )
@@ -180,17 +183,24 @@ const connection = (nic: ShownNic): Element => {
 /** The cards of a VM, or the only one on its host's own network. */
 export const networkSection = (
   row: OfCard,
-  nics: readonly ShownNic[],
+  { nics, hasNetworks }: ShownCards,
   of: string,
   caller: Caller,
-): Element => (nics.length > 0 ? nicsSection(nics, of, caller) : cardSection(row))
+): Element =>
+  nics.length > 0
+    ? nicsSection(nics, of, caller)
+    : cardSection(row, hasNetworks ? changedAt(of, caller) : {})
 
 /** The VM's only network card, once its host has reported it. Its address is fixed from then on, whether it runs or not. */
-const cardSection = ({ network, mac, address, displayed_status: status }: OfCard): Element =>
+const cardSection = (
+  { network, mac, address, displayed_status: status }: OfCard,
+  { own, edit = false }: Partial<ReturnType<typeof changedAt>>,
+): Element =>
   element(
     'NetworkConnectionSection',
-    OVF,
+    { ...OVF, ...own },
     info('Network connections'),
+    edit,
     network !== null && primary(0),
     network !== null &&
       element(

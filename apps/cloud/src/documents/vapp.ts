@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.ts'
 import { statusNumber, statusOfAll } from '../domain/vm-status.ts'
 import { editOffer, linksOf, unavailableOf, vappOffers } from '../http/action-offers.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import type { ShownNic } from '../inventory/nics.ts'
+import { noCards, type ShownCards } from '../inventory/nics.ts'
 import type { VappRow } from '../inventory/vapps.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import type { TaskFound } from '../tasks/find-task.ts'
@@ -21,11 +21,11 @@ export interface WholeVapp {
   /** Tasks of the vApp itself; the document of each VM shows its own. */
   readonly tasks: readonly TaskFound[]
   readonly lease: Lease
-  readonly nics: ReadonlyMap<VmRow['id'], readonly ShownNic[]>
+  readonly cards: ReadonlyMap<VmRow['id'], ShownCards>
 }
 
 export function vapp(
-  { vapp: row, vms, tasks, lease, nics }: WholeVapp,
+  { vapp: row, vms, tasks, lease, cards }: WholeVapp,
   caller: Caller,
   hrefs: Hrefs,
 ): Element {
@@ -61,7 +61,9 @@ export function vapp(
       element(
         'Children',
         {},
-        ...vms.map((each) => vm(each, { tasks: [], nics: nics.get(each.id) ?? [] }, caller, hrefs)),
+        ...vms.map((each) =>
+          vm(each, { tasks: [], cards: cards.get(each.id) ?? noCards }, caller, hrefs),
+        ),
       ),
   )
 }

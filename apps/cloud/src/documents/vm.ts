@@ -5,7 +5,7 @@ import { isIn } from '../dialect/version.ts'
 import { statusNumber } from '../domain/vm-status.ts'
 import { editOffer, linksOf, screenOffers, unavailableOf, vmOffers } from '../http/action-offers.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import type { ShownNic } from '../inventory/nics.ts'
+import type { ShownCards } from '../inventory/nics.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import type { TaskFound } from '../tasks/find-task.ts'
 import { sections, snapshotSection } from './sections.ts'
@@ -13,10 +13,15 @@ import { task } from './task.ts'
 
 export interface VmContents {
   readonly tasks: readonly TaskFound[]
-  readonly nics: readonly ShownNic[]
+  readonly cards: ShownCards
 }
 
-export function vm(row: VmRow, { tasks, nics }: VmContents, caller: Caller, hrefs: Hrefs): Element {
+export function vm(
+  row: VmRow,
+  { tasks, cards }: VmContents,
+  caller: Caller,
+  hrefs: Hrefs,
+): Element {
   const { dialect } = caller
   const href = hrefs.vm(row.id)
   const offers = [
@@ -41,7 +46,7 @@ export function vm(row: VmRow, { tasks, nics }: VmContents, caller: Caller, href
     link('up', hrefs.vapp(row.vapp), { type: dialect.media('vApp') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, caller, hrefs))),
     ...unavailableOf(offers, caller),
-    ...sections(row, nics, href, caller),
+    ...sections(row, cards, href, caller),
     snapshotSection([row], href, caller),
     element('DateCreated', {}, row.created_at.toISOString()),
     element('VAppScopedLocalId', {}, row.id),

@@ -30,6 +30,18 @@ export interface PlannedNic {
   readonly connected: boolean
 }
 
+/** The only card of a VM that is on the network of its host, which OVN does not know. */
+export const cardAtHost = (mac: string): PlannedNic => ({
+  index: 0,
+  network: '',
+  mode: 'POOL',
+  offset: null,
+  address: null,
+  mac,
+  key: 0,
+  connected: true,
+})
+
 /** A locked network, with what its cards have. Planning a card takes from it. */
 export interface NetworkStock {
   readonly name: string

@@ -5,6 +5,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import type { CloudTables, Tx } from '../database/tables.ts'
 import {
   areSameCards,
+  cardAtHost,
   planNic,
   type AllocationMode,
   type NetworkStock,
@@ -15,6 +16,7 @@ import type { Status } from '../domain/vm-status.ts'
 import { networksIn } from '../tenants/network-rows.ts'
 import type { VdcRow } from '../tenants/orgs.ts'
 import { lockAll, stockOf, touchNetworks } from './network-stock.ts'
+import type { VmRow } from './vms.ts'
 
 export type NicRow = Selectable<CloudTables['nic']>
 
@@ -36,6 +38,16 @@ export interface ShownNic extends PlannedNic {
   /** The address by which it is reached from outside; null: there is none. */
   readonly externalAddress: string | null
 }
+
+/** The cards of a VM as documents show them. */
+export interface ShownCards {
+  /** On networks across hosts. Without any, it has one card on the network of its host. */
+  readonly nics: readonly ShownNic[]
+  /** Whether it can have some. */
+  readonly hasNetworks: boolean
+}
+
+export const noCards: ShownCards = { nics: [], hasNetworks: false }
 
 type InVdc = Pick<VdcRow, 'org' | 'id'>
 
@@ -66,6 +78,30 @@ export async function nicsOf(
     .orderBy('nic.index')
     .execute()
   return Map.groupBy(rows, ({ vm }) => vm)
+}
+
+/** The cards of these VMs of one vdc. */
+export async function cardsOf(
+  db: Kysely<CloudTables>,
+  vms: readonly Pick<VmRow, 'id' | 'vdc'>[],
+): Promise<ReadonlyMap<VmId, ShownCards>> {
+  const nics = await nicsOf(
+    db,
+    vms.map(({ id }) => id),
+  )
+  const plain = vms.find(({ id }) => !nics.has(id))
+  const hasNetworks = plain !== undefined && (await haveNetworks(db, plain.vdc))
+  return new Map(
+    vms.map(({ id }) => [
+      id,
+      { nics: nics.get(id) ?? [], hasNetworks: nics.has(id) || hasNetworks },
+    ]),
+  )
+}
+
+async function haveNetworks(db: Kysely<CloudTables>, vdc: string): Promise<boolean> {
+  const { rows } = await sql<{ ready: boolean }>`select has_networks(${vdc}) as ready`.execute(db)
+  return rows[0]?.ready === true
 }
 
 /** The cards of a VM for its host; undefined: it has the card of its organisation's network on that host. */
@@ -119,8 +155,7 @@ export async function connectNew(
 
 /** A new VM is placed on a host that is ready for its networks: there must be one. */
 async function requireReady(tx: Tx, vdc: string): Promise<void> {
-  const { rows } = await sql<{ ready: boolean }>`select has_networks(${vdc}) as ready`.execute(tx)
-  if (rows[0]?.ready === true) return
+  if (await haveNetworks(tx, vdc)) return
   throw new Fault('conflict', 'no host is ready for networks that reach across hosts', {
     hint: 'retry later, or name no network',
   })
@@ -256,12 +291,15 @@ export async function planNics(
   }
   // Read under the locks of the networks.
   const before = await nicRows(tx, vms)
+  const macs = await macsAtHosts(tx, vms)
   const planned = [...wanted].flatMap(([vm, nics]) =>
     nics.map((each) => {
       const earlier = before.find((row) => row.vm === vm && row.index === each.index)
       const stock = stocks.get(each.network)
       if (!stock) throw new TypeError(`network ${each.network} is not locked`)
-      const nic = planNic(vm, each, earlier, stock)
+      const mac = each.index === 0 ? macs.get(vm) : undefined
+      const atHost = mac === undefined ? undefined : cardAtHost(mac)
+      const nic = planNic(vm, each, earlier ?? atHost, stock)
       // A card on another network is another card.
       return { vm, nic, ...(earlier?.network === nic.network && { earlier }) }
     }),
@@ -293,6 +331,18 @@ export async function writePlanned(
   const gone = before.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
   if (gone.length > 0) await tx.deleteFrom('nic').where('id', 'in', gone).execute()
   if (added.length > 0) await tx.insertInto('nic').values(added).execute()
+}
+
+/** The MAC addresses of cards on the networks of hosts, which a first card on another network keeps: guests know it by that. */
+async function macsAtHosts(tx: Tx, vms: readonly VmId[]): Promise<ReadonlyMap<VmId, string>> {
+  const { rows } = await sql<{
+    id: VmId
+    mac: string
+  }>`select id, mac from vm where id = any(${vms}::uuid[])
+    and mac is not null and not exists (select from nic where nic.org = vm.org and nic.vm = vm.id)`.execute(
+    tx,
+  )
+  return new Map(rows.map(({ id, mac }) => [id, mac]))
 }
 
 export const nicRows = (tx: Tx, vms: readonly VmId[]): Promise<NicRow[]> =>

@@ -4,7 +4,7 @@ import type { TaskRow, Tx } from '../database/tables.ts'
 import { vapp, type WholeVapp } from '../documents/vapp.ts'
 import type { VappId } from '../domain/ids.ts'
 import { Hrefs } from '../http/links.ts'
-import { nicsOf } from '../inventory/nics.ts'
+import { cardsOf } from '../inventory/nics.ts'
 import { readVapp, vmsOf } from '../inventory/vapps.ts'
 import { openTasks } from '../tasks/find-task.ts'
 import { readLease } from '../tenants/leases.ts'
@@ -12,11 +12,8 @@ import { readLease } from '../tenants/leases.ts'
 /** What the document of a vApp shows besides its row. */
 export async function wholeVapp(tx: Tx, id: VappId): Promise<Omit<WholeVapp, 'vapp'>> {
   const vms = await vmsOf(tx, id)
-  const nics = await nicsOf(
-    tx,
-    vms.map((vm) => vm.id),
-  )
-  return { vms, nics, tasks: await openTasks(tx, id), lease: await readLease(tx, id) }
+  const cards = await cardsOf(tx, vms)
+  return { vms, cards, tasks: await openTasks(tx, id), lease: await readLease(tx, id) }
 }
 
 /** Response 201: the document of a vApp that is being created, with its task. */

@@ -11,7 +11,7 @@ import { ExplainQuery, explaining } from '../http/explain-query.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import { readRoute, route, type CloudRoute } from '../http/route.ts'
-import { nicsOf } from '../inventory/nics.ts'
+import { cardsOf, noCards } from '../inventory/nics.ts'
 import { vmsOf } from '../inventory/vapps.ts'
 import { vappOperations, type VappOperation } from '../operations/vapp-operations.ts'
 import { operations } from '../operations/vm-operations.ts'
@@ -170,8 +170,8 @@ export const entities: readonly CloudRoute[] = [
       if (entity.kind === 'vm') {
         const { vm: row, hasTasks } = entity
         const tasks = hasTasks ? await openTasks(tx, row.vapp, row.id) : []
-        const nics = (await nicsOf(tx, [row.id])).get(row.id) ?? []
-        return (caller: Caller, hrefs: Hrefs) => vm(row, { tasks, nics }, caller, hrefs)
+        const cards = (await cardsOf(tx, [row])).get(row.id) ?? noCards
+        return (caller: Caller, hrefs: Hrefs) => vm(row, { tasks, cards }, caller, hrefs)
       }
       const inside = { vapp: entity.vapp, ...(await wholeVapp(tx, entity.vapp.id)) }
       return (caller: Caller, hrefs: Hrefs) => vapp(inside, caller, hrefs)

@@ -7,7 +7,14 @@ import type { WantedNic } from '../domain/plan-nics.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import { route } from '../http/route.ts'
-import { nicsOf, planNics, requireChangeable, resolveNics } from '../inventory/nics.ts'
+import {
+  cardsOf,
+  nicsOf,
+  noCards,
+  planNics,
+  requireChangeable,
+  resolveNics,
+} from '../inventory/nics.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import { connectVm, type ConnectInput } from '../operations/connect.ts'
 import { reconfigure } from '../operations/reconfigure.ts'
@@ -35,7 +42,8 @@ async function requireConnectable(
   const wanted = await resolveNics(tx, { org: vm.org, id: vm.vdc }, named, before)
   for (const [index, mac] of Object.entries(macs)) {
     const card = before.find((each) => each.index === Number(index))
-    if (card?.mac === mac) continue
+    const own = before.length === 0 && index === '0' ? vm.mac : card?.mac
+    if (own === mac) continue
     throw new Fault('invalid', `MACAddress of card ${index} cannot be chosen`, {
       hint: 'leave it out, or send it back as it was read',
     })
@@ -103,9 +111,9 @@ export const hardware = [
     doc: 'The network cards of a VM.',
     async handle(context, caller) {
       const row = vmOf(caller.params.entity)
-      const nics = await context.as(caller.principal, (tx) => nicsOf(tx, [row.id]))
+      const cards = await context.as(caller.principal, (tx) => cardsOf(tx, [row]))
       const href = new Hrefs(context.base).vm(row.id)
-      return { status: 200, body: networkSection(row, nics.get(row.id) ?? [], href, caller) }
+      return { status: 200, body: networkSection(row, cards.get(row.id) ?? noCards, href, caller) }
     },
   }),
   route({
