@@ -9,6 +9,7 @@ import type { Plugged } from '../link-probes.ts'
 /** Generous: guests are emulated, three at a time on few cores. */
 export const GUEST_MS = 240_000
 const PING_SECONDS = 0.1
+const SOME_ANSWERS = 5
 /** The port of a server in a guest that returns each line. */
 const ECHO_PORT = 7
 
@@ -39,12 +40,57 @@ export async function beginPings(
       },
       GUEST_MS,
     )
-    const arrived = [...said.matchAll(/ seq=(\d+) /g)].map(([, seq]) => Number(seq))
-    const ends = [-1, ...arrived, count]
-    const missing = ends.slice(1).map((seq, at) => seq - (ends[at] ?? 0) - 1)
-    const silenceMs = Math.max(...missing) * PING_SECONDS * 1000
-    return { sent: count, lost: count - new Set(arrived).size, silenceMs }
+    return resultOf(said, count)
   }
+}
+
+/** Of what ping said, when this many were sent. */
+function resultOf(said: string, sent: number): PingResult {
+  const arrived = [...said.matchAll(/ seq=(\d+) /g)].map(([, seq]) => Number(seq))
+  const ends = [-1, ...arrived, sent]
+  const missing = ends.slice(1).map((seq, at) => seq - (ends[at] ?? 0) - 1)
+  const silenceMs = Math.max(...missing) * PING_SECONDS * 1000
+  return { sent, lost: sent - new Set(arrived).size, silenceMs }
+}
+
+/** Pings ten times a second, from the first answer on. The result is there when pings are answered again after it was asked for. */
+export async function keepPinging(
+  from: Plugged,
+  address: string,
+): Promise<() => Promise<PingResult>> {
+  const file = `/tmp/pings-${address}`
+  const untilAnswered = async () => {
+    const answers = async () => Number(await inside(from, `grep -c ' seq=' ${file}`))
+    const enough = (await answers()) + SOME_ANSWERS
+    await until(`${address} answers`, async () => (await answers()) >= enough, GUEST_MS)
+  }
+  const pings = `ping -i ${PING_SECONDS} ${address} >${file} 2>&1 & echo $! >${file}.pid`
+  await inside(from, pings)
+  await untilAnswered()
+  return async () => {
+    await untilAnswered()
+    const ended = `kill -INT $(cat ${file}.pid); until grep -q transmitted ${file}; do :; done; cat ${file}`
+    const said = await inside(from, ended)
+    // Those at the end were not waited for.
+    const last = Math.max(...[...said.matchAll(/ seq=(\d+) /g)].map(([, seq]) => Number(seq)))
+    return resultOf(said, last + 1)
+  }
+}
+
+/**
+ * How many seconds two guests need to reach each other once both are on. Each begins when its agent answers, and counts by its own
+ * clock: its host may be slow to ask it. So one that was on earlier counts the boot of the other too.
+ */
+export async function secondsToReach(guests: readonly [Plugged, Plugged]): Promise<number> {
+  const [one, two] = guests
+  const seconds = async (from: Plugged, { address }: Plugged) => {
+    const uptime = `cut -d' ' -f1 /proc/uptime`
+    const reach = `until ping -c 1 -W 1 ${address} >/dev/null 2>&1; do usleep 100000; done`
+    const said = await inside(from, `${uptime}; ${reach}; ${uptime}`)
+    const [begun = 0, reached = Infinity] = said.trim().split('\n').map(Number)
+    return reached - begun
+  }
+  return Math.min(...(await Promise.all([seconds(one, two), seconds(two, one)])))
 }
 
 /** Begins a TCP connection from one guest to another, with a line ten times a second. The result: whether every line came back, in order. */

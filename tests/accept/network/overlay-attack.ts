@@ -1,8 +1,9 @@
 // A host that was taken over: it has its own overlay certificate, and asks the southbound database for what is another's.
+import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { LabHost } from '@skerry/lab'
+import type { Lab, LabHost } from '@skerry/lab'
 
 interface AttackPlace {
   /** The host that was taken over, and the address of the database. */
@@ -25,7 +26,7 @@ function certificateOf(host: LabHost): readonly string[] {
 }
 
 /** Sends commands of ovn-sbctl in one transaction. */
-export const askSouthbound = ({ host, remote }: AttackPlace, words: readonly string[]) =>
+const askSouthbound = ({ host, remote }: AttackPlace, words: readonly string[]) =>
   host.run([
     'ovn-sbctl',
     '--no-leader-only',
@@ -38,7 +39,7 @@ export const askSouthbound = ({ host, remote }: AttackPlace, words: readonly str
   ])
 
 /** With the certificate by which cells know the host, which is of another issuer. */
-export function askAsHost({ host, remote }: AttackPlace) {
+function askAsHost({ host, remote }: AttackPlace) {
   const at = (file: string) => join(host.dir, 'skerry/cloud', file)
   const own = ['-p', at('key.pem'), '-c', at('certificate.pem'), '-C', at('issuers.pem')]
   return host.run([
@@ -52,14 +53,14 @@ export function askAsHost({ host, remote }: AttackPlace) {
 }
 
 /** Rows that are not the attacker's: another host, its end of tunnels, and a card of its VM. */
-export interface AttackTarget {
+interface AttackTarget {
   readonly chassis: string
   readonly encap: string
   readonly port: string
 }
 
 /** What a host may not do: everything that is another host's or the network server's. */
-export const forbidden = ({
+const forbidden = ({
   chassis,
   encap,
   port,
@@ -94,3 +95,36 @@ export const forbidden = ({
   'change what roles may': ['--all', 'destroy', 'RBAC_Permission'],
   'change the settings of all': ['set', 'SB_Global', '.', 'options:x=y'],
 })
+
+/** A host that was taken over can change nothing that is another's. */
+export async function requireForbidden(
+  { cloud }: Lab,
+  attacker: LabHost,
+  victim: LabHost,
+): Promise<void> {
+  const place = { host: attacker, remote: cloud?.network?.url ?? '' }
+  const ask = async (...words: readonly string[]) => {
+    const { code, stdout, stderr } = await askSouthbound(place, words)
+    assert.equal(code, 0, stderr)
+    return stdout.trim()
+  }
+  const idOf = async ({ name }: LabHost) =>
+    (await cloud?.postgres.psql(`select id from host where name = '${name}'`, 'cloud')) ?? ''
+  const chassis = await idOf(victim)
+  // A host reads everything: this is how it knows where to send packets.
+  const encap = await ask('--columns=_uuid', 'find', 'Encap', `chassis_name=${chassis}`)
+  const row = await ask('--columns=_uuid', 'find', 'Chassis', `name=${chassis}`)
+  const ports = ['find', 'Port_Binding', `chassis=${row}`, 'type=""']
+  const [port = ''] = (await ask('--columns=logical_port', ...ports)).split('\n')
+  const done: string[] = []
+  for (const [attack, words] of Object.entries(forbidden({ chassis, encap, port }))) {
+    const { code, stderr } = await askSouthbound(place, words)
+    const isRefused = code !== 0 && /RBAC rules|permission error/.test(stderr)
+    if (!isRefused) done.push(`${attack}: ${stderr}`)
+  }
+  assert.deepEqual(done, [])
+  // It is a host: it may change what is its own.
+  await ask('set', 'Chassis', await idOf(attacker), 'external_ids:note=own')
+  // The certificate by which cells know it is of another issuer.
+  assert.notEqual((await askAsHost(place)).code, 0)
+}
