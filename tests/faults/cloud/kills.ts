@@ -1,7 +1,7 @@
 // Kills processes, and restarts what is down, as the init of a machine does. There is no other intervention.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { until, type LabServer } from '@skerry/lab'
+import { until, type LabServer, type SwitchDaemon } from '@skerry/lab'
 
 import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { ovnProgramsOf, type OvnProgram } from '../../network/ovn-programs.ts'
@@ -17,6 +17,7 @@ export const networkKillable = [
   'southbound database',
   'northd',
   'controller',
+  'switch',
 ] as const
 export type Killable = (typeof killable)[number] | (typeof networkKillable)[number]
 
@@ -115,13 +116,17 @@ export class Killer {
     'northbound database': () => this.#killOvn('northbound'),
     'southbound database': () => this.#killOvn('southbound'),
     northd: () => this.#killOvn('northd'),
-    controller: async () => {
-      const host = this.#pick(this.#place.hosts)
-      const name = `controller of ${host.name}`
-      await this.#afterOwn(name, () => host.killSwitchDaemon('ovn-controller'))
-      this.#revive(() => host.startSwitch(), name)
-      return { whose: host.name }
-    },
+    controller: () => this.#killOfSwitch('ovn-controller'),
+    switch: () => this.#killOfSwitch('ovs-vswitchd'),
+  }
+
+  /** The programs of a host's switch are started together. */
+  async #killOfSwitch(daemon: SwitchDaemon): Promise<Omit<Kill, 'what' | 'at'>> {
+    const host = this.#pick(this.#place.hosts)
+    const name = `switch of ${host.name}`
+    await this.#afterOwn(name, () => host.killSwitchDaemon(daemon))
+    this.#revive(() => host.startSwitch(), name)
+    return { whose: host.name }
   }
 
   #networkServer(): LabServer {
