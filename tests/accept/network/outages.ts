@@ -11,13 +11,15 @@ import { signalTo } from '../../../tools/lab/src/system/processes.ts'
 import type { Plugged } from '../link-probes.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { WORLD } from './dual-guests.ts'
-import { beginPings, keepPinging, type PingResult } from './guest-traffic.ts'
+import { beginPings, type PingResult } from './guest-traffic.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../apps/network/src/main.ts')
 const WAIT_MS = 120_000
 const LOOK_MS = 100
 /** While PostgreSQL is away. */
 const PINGS = 50
+/** While another network server takes the zone: 40 s. */
+const PINGS_OF_TAKEOVER = 400
 /** How soon all hosts are connected to the network server that took the zone. */
 const HOSTS_MS = 10_000
 
@@ -61,7 +63,10 @@ export async function requireTakenOver(lab: Lab, [one, two]: Two): Promise<Takeo
   const first = cloud?.network?.pid
   assert.ok(cloud && first)
   const second = await addNetworkServer(lab, cloud)
-  const pings = [await keepPinging(one, two.address), await keepPinging(two, WORLD)]
+  const pings = [
+    await beginPings(one, two.address, PINGS_OF_TAKEOVER),
+    await beginPings(two, WORLD, PINGS_OF_TAKEOVER),
+  ]
   await second.start()
   signalTo(first, 'SIGSTOP')
   const remote = () => cloud.postgres.psql('select remote from network_zone', 'cloud')
