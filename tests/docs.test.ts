@@ -81,6 +81,25 @@ test('every promise names a test that exists', () => {
   assert.deepEqual(unkept, [])
 })
 
+test('every section of the figures names a command, a commit and a date', () => {
+  const sections = read('docs/figures.md').split(/^## /m).slice(1)
+  assert.ok(sections.length > 20, `${sections.length} sections`)
+  // Only the form: a shallow clone does not have the commits.
+  const commit = /\b(?:commits?|clone of|as of|at) [0-9a-f]{7,8}\b/i
+  const parts = { command: /`(?:npm run |tests\/|\.ci\/)/, commit, date: /\b20\d\d-\d\d-\d\d\b/ }
+  const incomplete = sections.flatMap((section) => {
+    const [heading = '', ...lines] = section.split('\n')
+    const missing = Object.entries(parts)
+      .filter(([, form]) => !form.test(section))
+      .map(([part]) => `${heading}: no ${part}`)
+    // A row that is a run of its own names its commit, unless all of its section are of one.
+    const runs = lines.filter((line) => /^\| [^|]*(?:`npm run |the same with `)/.test(line))
+    const rows = commit.test(heading) ? [] : runs.filter((line) => !commit.test(line))
+    return [...missing, ...rows]
+  })
+  assert.deepEqual(incomplete, [])
+})
+
 test('the index names every page, and a folder has at most 20 files', () => {
   const index = read('docs/README.md')
   const pages = globSync('**/*.md', { cwd: join(root, 'docs') })
