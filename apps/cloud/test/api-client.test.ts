@@ -1,13 +1,9 @@
 // Goal: a program can use a cloud by the client alone, with types. Method: a real API with PostgreSQL; the same steps as a program.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempDisposable, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 
 import { CloudApi, CloudApiError } from '../../../packages/api-client/src/index.ts'
 import { clientTypes } from '../../../tools/client-types.ts'
@@ -17,7 +13,6 @@ import { routes } from '../src/routes.ts'
 import { BASE, openTenantsApi, type TenantsApi } from './tenants-api.ts'
 
 const CLIENT = join(import.meta.dirname, '../../../packages/api-client')
-const run = promisify(execFile)
 
 let api: TenantsApi
 let cloud: CloudApi
@@ -72,16 +67,4 @@ test('an error has its status, code and message', async () => {
     assert.ok(error.requestId)
     return true
   })
-})
-
-test('what npm packs is JavaScript with declarations, and needs no other package', async () => {
-  await using directory = await mkdtempDisposable(join(tmpdir(), 'api-client-'))
-  const { path } = directory
-  await run('tsc', ['-p', join(CLIENT, 'tsconfig.build.json'), '--outDir', path])
-  const built = (await import(pathToFileURL(join(path, 'index.js')).href)) as object
-  assert.deepEqual(Object.keys(built).toSorted(), ['CloudApi', 'CloudApiError', 'cloudOperations'])
-  assert.match(await readFile(join(path, 'cloud-api.d.ts'), 'utf8'), /call<Name extends /)
-  const code = await readFile(join(path, 'cloud-api.js'), 'utf8')
-  for (const [, target = ''] of code.matchAll(/from '([^']+)'/g))
-    assert.match(target, /^\.\/.+\.js$/)
 })
