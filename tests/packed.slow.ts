@@ -1,4 +1,4 @@
-// Goal: api-client can be used without this repository. Method: pack them, install the tarballs without a network in
+// Goal: api-client, libvirt and ovsdb can be used without this repository. Method: pack them, install the tarballs without a network in
 // an empty directory, import them with plain Node, and compile the examples of their READMEs there.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -14,6 +14,8 @@ const ROOT = join(import.meta.dirname, '..')
 /** Paths of sources, so that `tools/ci.ts --changed` finds this file. */
 const sources = {
   'api-client': '../packages/api-client/src/index.ts',
+  libvirt: '../packages/libvirt/src/index.ts',
+  ovsdb: '../packages/ovsdb/src/index.ts',
 }
 const packages = Object.keys(sources)
 const run = promisify(execFile)

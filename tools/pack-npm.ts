@@ -1,4 +1,4 @@
-// Packs a package that can be used without this repository: `npm run pack:npm -- api-client [DIRECTORY]`. Prints the path of the tarball.
+// Packs a package that can be used without this repository: `npm run pack:npm -- ovsdb [DIRECTORY]`. Prints the path of the tarball.
 // In the workspace a package exports its TypeScript, which Node does not load from node_modules. The tarball has JavaScript and types
 // instead, and `publishConfig` of its package.json replaces the fields of the same name. It is built in a temporary directory, because
 // other programs may run from the workspace meanwhile.
@@ -34,6 +34,6 @@ export async function packNpm(name: string, directory: string): Promise<string> 
 
 if (import.meta.main) {
   const [name, directory = process.cwd()] = process.argv.slice(2)
-  if (name === undefined) throw new Error('name a package: such as api-client')
+  if (name === undefined) throw new Error('name a package: api-client, libvirt or ovsdb')
   console.log(await packNpm(name, directory))
 }
