@@ -125,6 +125,23 @@ test('a field may have the name of something that every object has', () => {
   assert.equal(kindOf({ type: 'string', format: 'constructor' }), 'text')
 })
 
+test('an object that may be missing is left out while nothing is typed in it', () => {
+  const place = form({ type: 'string' })
+  const outer: FormSchema = { type: 'object', properties: { place } }
+  const blank = readDraft(outer, draftOf(outer))
+  assert.deepEqual([blank.value, blank.errors.size], [{}, 0])
+  const two = { ...place, properties: { it: { type: 'string' }, other: { type: 'string' } } }
+  const begun = { type: 'object', properties: { place: two } }
+  const { errors } = readDraft(begun, { place: { it: '', other: 'typed' } })
+  assert.deepEqual([...errors], [['/place/it', 'This field is required']])
+})
+
+test('a value of several types is written as JSON, and an empty field is null where null is allowed', () => {
+  assert.equal(kindOf({ type: ['integer', 'string'] }), 'json')
+  const { value, errors } = readDraft(form({ type: ['string', 'null'] }), { it: '' })
+  assert.deepEqual([value, errors.size], [{ it: null }, 0])
+})
+
 test('a secret is masked also where the schema names no type', () => {
   assert.equal(kindOf({ format: 'password' }), 'secret')
 })

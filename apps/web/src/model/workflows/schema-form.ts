@@ -1,4 +1,5 @@
-// A form from a JSON Schema: what is typed is a draft, which becomes a value or errors in words. The server checks the value again.
+// A form from a JSON Schema: what is typed is a draft, which becomes a value or errors in words. The errors are advice, and the server
+// decides: what it accepts is no error here. tests/schema-forms.test.ts compares both.
 export interface FormSchema {
   readonly type?: string | readonly string[]
   readonly title?: string
@@ -75,8 +76,12 @@ export function fitsFields(schema: FormSchema): boolean {
   return true
 }
 
-const typeOf = ({ type }: FormSchema): string | undefined =>
-  typeof type === 'string' ? type : type?.find((each) => each !== 'null')
+/** undefined: a value of any type, or of several. */
+function typeOf({ type }: FormSchema): string | undefined {
+  if (!Array.isArray(type)) return type as string | undefined
+  const [first, ...others] = (type as readonly string[]).filter((each) => each !== 'null')
+  return others.length === 0 ? first : undefined
+}
 
 export function kindOf(schema: FormSchema): FieldKind {
   if (Array.isArray(schema.enum)) return 'choice'
@@ -169,18 +174,32 @@ interface ReadField {
 function readField(field: ReadField): unknown {
   const { schema, draft, path, isRequired, errors } = field
   const kind = kindOf(schema)
-  if (kind === 'group') return readGroup(field)
+  if (kind === 'group') return isRequired ? readGroup(field) : readOptionalGroup(field)
   if (kind === 'list') return readList(field)
   if (kind === 'flag') return draft === true
   const text = typeof draft === 'string' ? draft : ''
   if (text.trim() === '') {
-    if (isRequired) errors.set(path, 'This field is required')
+    if (!isRequired) return undefined
+    if (schema.type?.includes('null')) return null
+    errors.set(path, 'This field is required')
     return undefined
   }
   const { value, error } = readText(schema, kind, text)
   if (error !== undefined) errors.set(path, error)
   return value
 }
+
+/** An object that may be missing is missing while nothing is typed in it and its own fields are required. */
+function readOptionalGroup(field: ReadField): unknown {
+  const errors = new Map<string, string>()
+  const value = readGroup({ ...field, errors })
+  if (errors.size > 0 && isBlank(field.draft)) return undefined
+  for (const [path, error] of errors) field.errors.set(path, error)
+  return value
+}
+
+const isBlank = (draft: FormDraft): boolean =>
+  typeof draft === 'object' ? Object.values(draft).every(isBlank) : draft === '' || draft === false
 
 function readGroup({ schema, draft, path, errors }: ReadField): unknown {
   const inside = (isRecord(draft) ? draft : {}) as Readonly<Record<string, FormDraft>>
@@ -254,9 +273,18 @@ function readNumber(schema: FormSchema, text: string): ReadText {
       exclusiveMaximum !== undefined && value >= exclusiveMaximum,
       `Must be below ${exclusiveMaximum}`,
     ],
-    [multipleOf !== undefined && value % multipleOf !== 0, `Must be a multiple of ${multipleOf}`],
+    [
+      multipleOf !== undefined && !isMultiple(value, multipleOf),
+      `Must be a multiple of ${multipleOf}`,
+    ],
   ]
   return { value, error: checks.find(([isWrong]) => isWrong)?.[1] }
+}
+
+/** 0.3 counts as a multiple of 0.1, as at the server: the quotient is whole except for rounding. */
+function isMultiple(value: number, of: number): boolean {
+  const times = value / of
+  return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times))
 }
 
 /** A pattern is left to the server: it matches in linear time, and a browser's engine could hang on a pattern of another user. */
