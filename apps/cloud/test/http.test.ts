@@ -345,7 +345,7 @@ async function events(path: string, count: number, token = api.eng.token): Promi
 test('events have a cursor, can be resumed after it, and belong to one organisation', async () => {
   const all = await events('/api/events?after=0-0', 3)
   const [first, second] = all
-  assert.match(first?.[0] ?? '', /^id: [\w-]{32}$/)
+  assert.match(first?.[0] ?? '', /^id: [0-9a-f]{48}$/)
   assert.deepEqual([first?.[1], second?.[1]], ['event: session.begun', 'event: task.queued'])
   const [next] = await events(`/api/events?after=${first?.[0]?.slice('id: '.length)}`, 1)
   assert.deepEqual(next, second)

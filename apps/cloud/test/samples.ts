@@ -298,7 +298,7 @@ const secretsOf = ({ tokenHeader, cookie }: Dialect): readonly (readonly [RegExp
     /\b(console-only|author|organisation-administrator|system-administrator|user)-[\w-]{6}(?=")/g,
     '$1',
   ],
-  [/^id: [\w-]{32}$/gm, 'id: 0RIOtTxh6zXYFzJpDgAbBQl3kZ8mVw2c'],
+  [/^id: [0-9a-f]{48}$/gm, 'id: d1120eb53c61eb35d81732690e001b050977919f26570d9c'],
   [/after=[\w%-]{8,}/g, 'after=CURSOR'],
 ]
 

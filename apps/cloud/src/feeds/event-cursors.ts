@@ -80,16 +80,17 @@ function cursorsUnder(secret: string, org: OrgId): EventCursors {
     write(cursor) {
       if (cursor.tx === START.tx && cursor.seq === START.seq) return START_WORD
       const block = encrypt(cursor)
-      return Buffer.concat([block, tagOf(block)]).toString('base64url')
+      // Not base64url: with a dash at its beginning, programs would take it for an option.
+      return Buffer.concat([block, tagOf(block)]).toString('hex')
     },
     read(text) {
       if (text === START_WORD) return START
-      const bytes = Buffer.from(text, 'base64url')
+      const bytes = Buffer.from(text, 'hex')
       const block = bytes.subarray(0, BLOCK_BYTES)
       const tag = bytes.subarray(BLOCK_BYTES)
       const isOurs =
         tag.length === TAG_BYTES &&
-        bytes.toString('base64url') === text &&
+        bytes.toString('hex') === text &&
         timingSafeEqual(tag, tagOf(block))
       if (isOurs) return decrypt(block)
       throw new Fault(
