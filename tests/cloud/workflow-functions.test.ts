@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { SeenVapp, SeenVm } from '@skerry/cloud-client'
+import { Cloud, type SeenVapp, type SeenVm } from '@skerry/cloud-client'
 import { reasonWithoutRoot, reasonWithoutTemporal, until } from '@skerry/lab'
 import type { VmId } from '@skerry/vm'
 import { sql } from 'kysely'
@@ -31,6 +31,18 @@ let context: FunctionContext
 let grant: string
 let calls = 0
 const called = new Set<string>()
+/** Changes that functions requested without a key: a repetition would take effect again. */
+const keyless: string[] = []
+
+/** A cancellation has the same effect however often it is requested. */
+function watched(cloud: Cloud): Cloud {
+  const act: Cloud['act'] = (method, href, sent) => {
+    if (sent?.key === undefined && !href.endsWith('/action/cancel'))
+      keyless.push(`${method} ${href}`)
+    return Cloud.prototype.act.call(cloud, method, href, sent)
+  }
+  return Object.assign(cloud, { act })
+}
 
 const alice = { user: 'alice', org: 'eng', password: PASSWORD }
 
@@ -43,7 +55,7 @@ before(async () => {
   const nobody = { address: '127.0.0.1', port: 1 }
   cells = new Cells([nobody, ...small.cells.map(({ machines }) => machines)], () => identity)
   context = {
-    cloud: (id) => cloudOf(cells, id),
+    cloud: (id) => watched(cloudOf(cells, id)),
     now: () => performance.now(),
     pause: (ms, signal) => sleep(ms, undefined, signal && { signal }).catch(() => undefined),
   }
@@ -328,6 +340,10 @@ test('a cell that dies while a call waits is skipped', { skip }, async () => {
 
 test('every function was called', { skip }, () => {
   assert.deepEqual([...called].toSorted(), Object.keys(functions).toSorted())
+})
+
+test('every change that a function requests carries a key', { skip }, () => {
+  assert.deepEqual(keyless, [])
 })
 
 test('nothing is executed once the grant has ended', { skip }, async () => {
