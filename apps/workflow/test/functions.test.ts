@@ -62,7 +62,9 @@ test('an unknown function or an invalid input is a validation error', async () =
 })
 
 test('every function rejects a property that it does not know, and a list, before the cloud is called', async () => {
-  for (const name of Object.keys(functions)) {
+  for (const [name, { input: schema }] of Object.entries(functions)) {
+    // Without its required properties an input is invalid in any case.
+    assert.equal((schema as { additionalProperties?: unknown }).additionalProperties, false, name)
     for (const input of [{ thereIsNoSuchProperty: 1 }, []]) {
       await assert.rejects(call(nobody, name, input), (error: unknown) => {
         assert.ok(error instanceof FunctionProblem, `${name}: ${String(error)}`)
