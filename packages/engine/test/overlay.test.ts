@@ -256,7 +256,7 @@ test(
     assert.deepEqual(await stateAt(10.99, 'not connected'), ready)
     assert.deepEqual(await stateAt(11, 'not connected'), lost)
     assert.deepEqual(await stateAt(12, 'connected'), ready)
-    assert.deepEqual(await stateAt(21.99, 'not connected'), ready, 'counted anew')
+    assert.deepEqual(await stateAt(21.99, 'not connected'), ready, 'counted from the beginning')
     assert.deepEqual(await stateAt(22, 'not connected'), lost)
   },
 )
