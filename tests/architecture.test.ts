@@ -259,6 +259,8 @@ test('HTTP requests are sent by one client, and by those that are another thing'
   assert.deepEqual(offenders((_, text) => sends.test(text)).sort(), [
     // Any public URL, with redirects and without credentials.
     'apps/cli/src/templates/download.ts',
+    // Identity servers, whose documents name addresses: by rules of its own.
+    'apps/cloud/src/directories/guarded-fetch.ts',
     // The calls of workflows to third-party servers, by address rules of their own.
     'apps/egress/src/fetch-out.ts',
     // A command of vmd itself, to the vmd of this machine.
@@ -268,13 +270,13 @@ test('HTTP requests are sent by one client, and by those that are another thing'
     // In the browser, too: requests, and the one event stream of all tabs.
     'apps/web/src/api/client.ts',
     'apps/web/src/api/event-stream.ts',
-    // The Unix socket of egress.
-    'apps/workflow/src/runs/call-http.ts',
     'packages/cloud-client/src/http-client.ts',
     // Mutual TLS between machines of a cloud.
     'packages/host-api/src/ask.ts',
     // In the browser.
     'packages/screen/src/page/find-out.ts',
+    // The Unix socket of egress.
+    'packages/service/src/http/ask-egress.ts',
   ])
 })
 

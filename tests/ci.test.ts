@@ -70,14 +70,15 @@ test('durations are of existing files and jobs', () => {
   )
 })
 
-test('tests that start a workflow server of a lab, a browser or Temporal are marked as such', () => {
+test('tests that start a workflow server of a lab or Temporal, or add users, are marked as such', () => {
   const jobOf = (file: string) => jobs.find((job) => job.files.includes(file))
   for (const name of ['workflow', 'workflow-docs', 'clients', 'metrics'])
     assert.ok(jobOf(`tests/accept/${name}.test.ts`)?.locks.includes('8281'), name)
-  for (const name of ['console', 'console-page', 'console-laptop'])
-    assert.ok(jobOf(`tests/accept/${name}.test.ts`)?.locks.includes('chromium'), name)
+  for (const name of ['up', 'up-kills', 'up-second-host'])
+    assert.ok(jobOf(`tests/accept/${name}.test.ts`)?.locks.includes('users'), name)
   assert.deepEqual(jobOf('tests/accept/cloud.test.ts')?.needs, ['setup:temporal', 'build:web'])
   assert.deepEqual(jobOf('tests/accept/local.test.ts')?.needs, ['build:web'])
   assert.deepEqual(jobOf('apps/cloud/test/query-fuzz.test.ts')?.needs, [])
   assert.ok(jobOf('tests/accept/clients.test.ts')?.needs.includes('setup:clients'))
+  assert.ok(jobOf('tests/accept/tofu.test.ts')?.needs.includes('setup:tofu'))
 })

@@ -9,7 +9,9 @@ import { commands } from '../apps/cli/src/commands.ts'
 
 const root = join(import.meta.dirname, '..')
 const files = ['apps/*/test/**/*.ts', 'tests/**/*.ts', 'tools/lab/**/*.ts', 'docs/tutorials/*.md']
-const text = globSync([...files, 'docs/guides/{cloud-cli,workflow}.md'], { cwd: root })
+const text = globSync([...files, 'docs/guides/{audit,cloud-cli,webhooks,workflow}.md'], {
+  cwd: root,
+})
   .map((file) => readFileSync(join(root, file), 'utf8'))
   .join('\n')
   .replaceAll(/\s+/g, ' ')

@@ -128,7 +128,7 @@ suite('the console of a cloud', { skip }, () => {
     await ui.goto(`${place.cloud.url}/ui/login`)
     await ui.getByLabel('User').fill(`${user}@${org}`)
     await ui.getByLabel('Password').fill(password)
-    await ui.getByRole('button', { name: 'Log in' }).click()
+    await ui.getByRole('button', { name: 'Log in', exact: true }).click()
     await ui
       .getByRole('button', { name: /^Console of/ })
       .first()

@@ -17,6 +17,7 @@ import { Attribute, Change, Client } from 'ldapts'
 import type { Profile } from '../../apps/cli/src/profiles/profiles.ts'
 import { keptProfiles, skerry } from '../../apps/cli/test/terminal.ts'
 import { hashToken } from '../../apps/cloud/src/auth/access-token.ts'
+import { rightsOf } from '../../apps/cloud/src/domain/roles.ts'
 import { reconcilePeople } from '../../apps/cloud/src/reconcile/people.ts'
 import { addAccessToken } from '../../apps/cloud/src/tenants/access-tokens.ts'
 import { untilAnswered } from '../../apps/cloud/test/directory-api.ts'
@@ -51,7 +52,7 @@ async function userWithToken() {
     .returning('id')
     .executeTakeFirstOrThrow()
   const token = `skat_${name.padEnd(43, 'x')}`
-  const principal = { user: name, account, org, orgName: 'blue', role: 'author' } as const
+  const principal = { user: name, account, org, orgName: 'blue', ...rightsOf('author') }
   const row = await cell.db
     .transaction()
     .execute((tx) => addAccessToken(tx, principal, { name: 'nightly', hash: hashToken(token) }))

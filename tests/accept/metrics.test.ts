@@ -130,6 +130,9 @@ test('every server of the lab is alive and ready', { skip }, async () => {
   }
 })
 
+/** They have samples only while something fails; the first test has seen their types. */
+const ofFailures: ReadonlySet<string> = new Set(['skerry_webhook_failing_seconds'])
+
 test(
   'every metric that a rule uses is scraped, and no alert fires while everything works',
   { skip },
@@ -141,7 +144,7 @@ test(
     const [tenant] = lab.cloud?.tenants ?? []
     assert.ok(lab.cloud && tenant)
     await run('curl', ['-s', '--cacert', lab.cloud.ca, `${lab.cloud.url}/api/versions`])
-    for (const name of named) {
+    for (const name of named.difference(ofFailures)) {
       const isThere = async () => {
         const found = await api<{ result: readonly unknown[] }>(`query?query=${name}`)
         return (found?.result.length ?? 0) > 0

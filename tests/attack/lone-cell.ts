@@ -53,7 +53,8 @@ export interface LoneCell extends AsyncDisposable {
   costs(): Promise<{ readonly files: number; readonly mib: number; readonly cpuMs: number }>
 }
 
-export async function startLoneCell(): Promise<LoneCell> {
+/** `host`: the name in its public address, of this machine. */
+export async function startLoneCell(host = '127.0.0.1'): Promise<LoneCell> {
   await using stack = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'skerry-lone-'))
   stack.defer(() => rm(dir, { recursive: true, force: true }))
@@ -65,11 +66,11 @@ export async function startLoneCell(): Promise<LoneCell> {
   const db = openDatabase<CloudTables>({ url, applicationName: 'attack' })
   stack.defer(() => db.destroy())
   const site = stack.use(await startIssuer('site'))
-  const tls = await site.issue('IP:127.0.0.1')
+  const tls = await site.issue('IP:127.0.0.1,DNS:localhost')
   const port = await freePorts(4)
   const address = '127.0.0.1'
   const config: CloudConfig = {
-    base: `https://127.0.0.1:${port}`,
+    base: `https://${host}:${port}`,
     cell: 'lone',
     database,
     identity: dir,

@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline'
 
 import { Fault } from '@skerry/fault'
 import { hostServer, type Epochs } from '@skerry/host-api'
-import { simulatedHost, until, type SimulatedHost } from '@skerry/lab'
+import { until } from '@skerry/lab'
+import { simulatedHost, type SimulatedHost } from '@skerry/lab/simulated-host'
 import type { Vm, VmId } from '@skerry/vm'
 
 import { joinCloud } from '../../apps/vmd/src/host/join.ts'

@@ -6,7 +6,9 @@ import { attribute, childrenByLocalName, text } from '@skerry/xml'
 
 import { hashPassword } from '../../apps/cloud/src/auth/password.ts'
 import { addInvitation } from '../../apps/cloud/src/identity/invitations.ts'
+import { codeAt, stepAt } from '../../apps/cloud/src/second-factors/totp.ts'
 import { taskOf, type CloudClient, type Reply } from '../../apps/cloud/test/cloud-client.ts'
+import { codesIn, FACTORS, secretOf } from '../../apps/cloud/test/factor-users.ts'
 import type { SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
 
 export interface Flow {
@@ -27,6 +29,7 @@ export async function runFlow(cloud: SmallCloud): Promise<Flow> {
   await flow.addUsers()
   await flow.logAllIn()
   await flow.makeTokens()
+  await flow.addSecondFactors()
   await flow.useScreens()
   await flow.tellGuests()
   await flow.failInEveryWay()
@@ -90,6 +93,32 @@ class CanaryFlow implements Flow {
       const used = await this.#as(token, 'GET', '/api/org')
       assert.equal(used.status, 200, used.text)
       if (n % 2 === 0) await this.#ask(user, 'DELETE', attribute(made.root, 'href') ?? '')
+    }
+  }
+
+  /** The secret and the recovery codes are in one response each; a recovery code counts once. */
+  async addSecondFactors(): Promise<void> {
+    for (let n = 0; n < FEW; n += 1) {
+      const user = `user-${CHANGED + n}`
+      const body = '<SecondFactorParams name="phone"/>'
+      const made = await this.#say(user, 'POST', FACTORS, body)
+      assert.equal(made.status, 201, made.text)
+      assert.ok(made.root)
+      this.#keep(`second factor ${n}`, text(childrenByLocalName(made.root, 'Secret')[0]) ?? '')
+      const code = codeAt(secretOf(made.root), stepAt(new Date()))
+      const path = `${attribute(made.root, 'href') ?? ''}/action/confirm`
+      const confirmed = await this.#say(user, 'POST', path, `<SecondFactorCode code="${code}"/>`)
+      assert.equal(confirmed.status, 200, confirmed.text)
+      assert.ok(confirmed.root)
+      const codes = codesIn(confirmed.root)
+      for (const each of codes) this.#keep(`recovery code ${this.secrets.size}`, each)
+      const authorization = basic(`${user}@eng`, this.#passwords.get(user) ?? '')
+      const sent = { authorization, 'x-cloud-second-factor': codes[0] ?? '' }
+      const begun = await this.#send('POST', '/api/sessions', sent)
+      assert.equal(begun.status, 200, begun.text)
+      await this.#refused(401, 'POST', '/api/sessions', sent)
+      await this.#refused(401, 'POST', '/api/sessions', { authorization })
+      await this.#ask(user, 'GET', FACTORS)
     }
   }
 

@@ -222,7 +222,18 @@ test('a cloud is administered from any machine', { skip }, async () => {
   assert.match(await does('vdc', 'info', 'main'), /^orgName +eng$/m)
   const added = await skerry(['user', 'create', 'rita@red', '--role', 'user'], 'long enough')
   assert.equal(added.out, 'rita@red is created: user\n', added.err)
+  await does('role', 'create', 'operator', '--org', 'red', '--rights', 'org:read,vm:read')
+  await does('role', 'set', 'operator', '--org', 'red', '--rights', 'vm:read,vm:power')
+  assert.match(
+    await does('user', 'set', 'rita@red', '--role', 'operator'),
+    /rita@red is changed: operator/,
+  )
+  assert.match(
+    await does('role', 'list', '--org', 'red'),
+    /\noperator +1 +0 +session vm:read vm:power/,
+  )
   const changed = await does('user', 'set', 'rita@red', '--role', 'author')
+  await does('role', 'rm', 'operator', '--org', 'red')
   assert.equal(changed, 'rita@red is changed: author\n')
   assert.match(await does('user', 'list', '--org', 'red'), /\nrita@red +author +yes\n$/)
   assert.equal(await does('quota', 'set', 'red', '--vms', '5'), 'the quota of red is changed\n')
@@ -302,15 +313,26 @@ test('after a logout the stored token is invalid', { skip }, async () => {
 })
 
 test('every command for clouds was run', { skip }, () => {
-  // With real consoles, catalogs and images: tests/accept/cli-cloud.test.ts. With a directory: tests/accept/identity.test.ts.
+  // With real consoles, catalogs and images: tests/accept/cli-cloud.test.ts. With a directory: tests/accept/identity.test.ts. With
+  // messages through the egress: tests/webhooks/guide.test.ts. With files that were changed: tests/cloud/event-export.test.ts. With an app
+  // that makes codes: apps/cloud/test/cli-second-factor.test.ts. With a group: apps/cloud/test/cli-access.test.ts.
   const ofDirectories = ['create', 'list', 'rm', 'set', 'test'].map((verb) => `identity ${verb}`)
+  const ofWebhooks = ['create', 'info', 'list', 'resend', 'rm', 'set', 'test'].map(
+    (verb) => `webhook ${verb}`,
+  )
   const elsewhere = [
     'console',
     'template import',
     'template info',
     'catalog list',
     'catalog info',
+    'event export',
+    'event verify',
+    ...['add', 'list', 'rm', 'recovery-codes'].map((verb) => `second-factor ${verb}`),
+    ...['list', 'rm', 'set'].map((verb) => `access ${verb}`),
+    'org set',
     ...ofDirectories,
+    ...ofWebhooks,
   ]
   const left = commands
     .filter(({ asks = 'cloud' }) => asks === 'cloud')

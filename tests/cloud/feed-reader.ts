@@ -48,6 +48,8 @@ export class FeedReader implements AsyncDisposable {
     if (stream.statusCode !== 200) throw new Error(`events: ${stream.statusCode}`)
     const cut = () => stream.destroy()
     this.#over.signal.addEventListener('abort', cut)
+    // A signal that fired while the answer was awaited does not fire again.
+    if (this.#over.signal.aborted) cut()
     const most = 1 + Math.floor(this.#random.between(0, MOST))
     let [text, taken] = ['', 0]
     try {

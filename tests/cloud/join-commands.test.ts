@@ -26,7 +26,7 @@ const skip = reasonToSkip('host') ?? false
 test('init, invite, join: vmd answers its cell as the host that it became', { skip }, async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'skerry-joins-'))
   const dir = directory.path
-  await using postgres = await startDatabases()
+  await using postgres = await startDatabases('nothing')
   await using fresh = await freshDatabase(postgres)
   const config = join(dir, 'cloud.json')
   const skerry = async (...words: readonly string[]) =>

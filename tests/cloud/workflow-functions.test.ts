@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Cloud, type SeenVapp, type SeenVm } from '@skerry/cloud-client'
 import { reasonWithoutRoot, reasonWithoutTemporal, until } from '@skerry/lab'
+import { Compile } from '@skerry/schema'
 import type { VmId } from '@skerry/vm'
 import { sql } from 'kysely'
-import { Compile } from 'typebox/compile'
 
 import {
   PASSWORD,

@@ -3,7 +3,11 @@ import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 
 import { hostServer } from '@skerry/host-api'
-import { simulatedHost, type SimulatedHost, type SimulatedHostOptions } from '@skerry/lab'
+import {
+  simulatedHost,
+  type SimulatedHost,
+  type SimulatedHostOptions,
+} from '@skerry/lab/simulated-host'
 import type { HostId } from '@skerry/vm'
 
 import { CLOUD, type Authority } from './authority.ts'

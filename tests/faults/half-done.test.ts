@@ -16,6 +16,8 @@ import { assertInOrder } from './storm.ts'
 const reason = reasonToSkip('host', 'small')
 const LIFE = '/var/lib/skerry/vms/vm.vm/1'
 const PATTERN = '0x5a 52M 1M'
+/** A pid beyond the kernel's maximum. */
+const GONE = '4194305'
 
 describe('interrupted work', { skip: reason ?? false }, () => {
   let dir = ''
@@ -190,6 +192,23 @@ describe('interrupted work', { skip: reason ?? false }, () => {
       await until('it should be removed', () => !existsSync(status), 60_000)
       await host.startLibvirt()
       assert.equal(await engine.changePower('vm', 'on'), 'on')
+    })
+  })
+
+  it('a pid file that a dying QEMU left after libvirtd was lost is removed', async () => {
+    const pidFile = (id: string) => join(dir, `run/libvirt/qemu/local-${id}.pid`)
+    await withVm(async (engine) => {
+      await engine.createVm({ id: 'deleted', memoryMiB: 64, diskMiB: 64 })
+      await writeFile(pidFile('early'), GONE)
+      await host.killLibvirt()
+      // The engine has looked at all pid files, and looks at them again only with the next loss.
+      await until('the loss should be noticed', () => !existsSync(pidFile('early')), 60_000)
+      await writeFile(pidFile('vm'), GONE)
+      await host.startLibvirt()
+      await until('the VM should be repaired', () => !existsSync(pidFile('vm')), 60_000)
+      await writeFile(pidFile('deleted'), GONE)
+      await engine.deleteVm('deleted')
+      await assertInOrder(host, ['vm'])
     })
   })
 

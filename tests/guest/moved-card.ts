@@ -96,7 +96,13 @@ export interface Traffic {
   /** Waits until it has heard this many times more than now. */
   more(times: number): Promise<void>
   /** Ends it; returns the longest time without an answer. */
-  end(): Promise<number>
+  end(): Promise<Silence>
+}
+
+export interface Silence {
+  readonly ms: number
+  /** Between which answers it was, and how much later the second of them came. */
+  readonly between: string
 }
 
 /** Pings it twenty times a second. */
@@ -109,7 +115,7 @@ export function beginPings(host: LabHost): Traffic {
       const ended = once(child, 'close')
       child.kill('SIGINT')
       await ended
-      return longest(heard.map(([seq = 0]) => seq)) * PING_MS
+      return longest(heard.map(([seq = 0, at = 0]) => ({ number: seq, ms: seq * PING_MS, at })))
     },
   }
 }
@@ -132,7 +138,7 @@ export function beginTalk(host: LabHost): Traffic {
         heard.map(([line]) => line),
         heard.map((_, at) => at),
       )
-      return longest(heard.map(([, at = 0]) => at))
+      return longest(heard.map(([number = 0, ms = 0, at = 0]) => ({ number, ms, at })))
     },
   }
 }
@@ -145,7 +151,7 @@ function listen(host: LabHost, words: readonly string[], line: RegExp) {
   assert.ok(child.stdout)
   createInterface({ input: child.stdout }).on('line', (text) => {
     const found = line.exec(text)
-    if (found) heard.push(found.slice(1).map(Number))
+    if (found) heard.push([...found.slice(1).map(Number), performance.now()])
   })
   const more = async (times: number) => {
     const enough = heard.length + times
@@ -154,5 +160,20 @@ function listen(host: LabHost, words: readonly string[], line: RegExp) {
   return { child, heard, more }
 }
 
-const longest = (numbers: readonly number[]): number =>
-  Math.max(...numbers.slice(1).map((each, at) => each - (numbers[at] ?? 0)))
+interface Answered {
+  readonly number: number
+  /** When it was sent, by its number, or came, by the other side's clock. */
+  readonly ms: number
+  /** When this process read it. */
+  readonly at: number
+}
+
+function longest(answers: readonly Answered[]): Silence {
+  const silences = answers.slice(1).map((after, index): Silence => {
+    const before = answers[index] ?? after
+    const read = Math.round(after.at - before.at)
+    const between = `${before.number} and ${after.number}, read ${read} ms later`
+    return { ms: after.ms - before.ms, between }
+  })
+  return silences.reduce((most, each) => (each.ms > most.ms ? each : most))
+}

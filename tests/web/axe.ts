@@ -4,6 +4,8 @@ import { createRequire } from 'node:module'
 
 import type { CDPSession, Page } from 'playwright-core'
 
+import { PATIENCE_MS } from './browser.ts'
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** Tags of rules. In the dark theme only colours differ. */
 export const rulesOf = {
@@ -22,12 +24,16 @@ export async function findViolations(
   session: CDPSession,
   theme: keyof typeof rulesOf = 'light',
 ): Promise<string[]> {
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression: `new Promise((resolve, reject) => {
+        setTimeout(() => reject(new Error('two frames should be drawn')), ${PATIENCE_MS})
+        requestAnimationFrame(() => requestAnimationFrame(resolve))
+      })
       .then(() => axe.run(document, { runOnly: ${JSON.stringify(rulesOf[theme])}, resultTypes: ['violations'] }))
       .then((found) => JSON.stringify(found.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary.slice(0, 200))))`,
     awaitPromise: true,
     returnByValue: true,
   })
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description)
   return JSON.parse(String(result.value)) as string[]
 }

@@ -82,6 +82,6 @@ export async function logIn(
   await page.goto(`${url}/ui/login`)
   await page.getByLabel('User').fill(user)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.waitForURL('**/ui/vms**')
 }

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { loadPageFiles } from '@skerry/service'
 import { sql } from 'kysely'
 
+import { nextCode } from '../../apps/cloud/test/authenticator.ts'
 import { BASE, openTenantsApi, type TenantsApi } from '../../apps/cloud/test/tenants-api.ts'
 import { startBrowser, type WebBrowser } from './browser.ts'
 import { startTlsFront, type TlsFront } from './tls-front.ts'
@@ -27,7 +28,7 @@ before(async () => {
   await sql`update vm set name = ${VM}, boot = 'boot' where id = ${vms[0]}`.execute(api.cloud.db)
   await sql`insert into account (org, name, role, password)
     select org, added.name, added.role, password from account,
-      (values ('olga', 'organisation administrator'), ('root', 'system administrator')) added(name, role)
+      (values ('olga', 'organisation administrator'), ('root', 'system administrator'), ('vera', 'author')) added(name, role)
     where account.org = ${api.eng.org} and account.name = 'alice'`.execute(api.cloud.db)
   tls = await startTlsFront(api.port)
   browser = await startBrowser({ url: BASE, password: 'secret', port: tls.port })
@@ -264,6 +265,64 @@ test('the cookie counts neither for an address typed in nor for another site', a
     EVENTS,
   )
   assert.equal(got, 'nothing')
+  await page.context().close()
+})
+
+test('an organisation requires a second factor: a user adds one, logs in with it, and an administrator removes it', async () => {
+  const require = (isRequired: boolean) =>
+    sql`update org set second_factor_required = ${isRequired} where id = ${api.eng.org}`.execute(
+      api.cloud.db,
+    )
+  await require(true)
+  const page = await browser.open({ user: '', path: '/login' })
+  const logIn = async () => {
+    await page.getByLabel('User').fill('vera@eng')
+    await page.getByLabel('Password').fill('secret')
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
+  }
+  await logIn()
+  await page.waitForURL('**/ui/second-factor')
+  await page.getByRole('button', { name: 'Add second factor' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('phone')
+  await dialog.getByRole('button', { name: 'Next' }).click()
+  await dialog.getByRole('img', { name: 'QR code of phone' }).waitFor()
+  const secret = (await dialog.locator('code').textContent()) ?? ''
+  assert.match(secret, /^[A-Z2-7]{32}$/)
+  await dialog.getByLabel('Code that the app shows').fill(nextCode(api, secret))
+  await dialog.getByRole('button', { name: 'Confirm' }).click()
+  const codes = await dialog.locator('code').filter({ hasText: '-' }).textContent()
+  assert.equal(codes?.split('\n').length, 10)
+  await dialog.getByRole('button', { name: 'I have kept them' }).click()
+  await page.waitForURL('**/ui/')
+  await require(false)
+
+  await page.goto(`${BASE}/ui/settings`)
+  await page.getByText('Recovery codes left: 10').waitFor()
+  await page.getByRole('row', { name: /^phone Confirmed/ }).waitFor()
+  await page.context().clearCookies()
+  await page.goto(`${BASE}/ui/login?to=/settings`)
+  await logIn()
+  const code = page.getByLabel('Code of the second factor')
+  await code.fill(nextCode(api, secret))
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
+  await page.getByRole('button', { name: 'New recovery codes' }).click()
+  await dialog.getByLabel('Code of the second factor').fill('000000')
+  await dialog.getByRole('button', { name: 'Make new codes' }).click()
+  await page.getByText('No new recovery codes were made').first().waitFor()
+  await dialog.getByLabel('Code of the second factor').fill(nextCode(api, secret))
+  await dialog.getByRole('button', { name: 'Make new codes' }).click()
+  await dialog.getByRole('button', { name: 'I have kept them' }).click()
+
+  const admin = await browser.open({ user: 'olga@eng', path: '/org' })
+  await admin.getByText('Users choose whether to have one.').waitFor()
+  await admin.getByRole('button', { name: 'Actions of vera' }).click()
+  await admin.getByRole('menuitem', { name: 'Remove second factors' }).click()
+  await admin.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
+  await admin.getByText('Removed the second factors of vera').waitFor()
+  await admin.context().close()
+  await page.reload()
+  await page.getByText('None. With a second factor').waitFor()
   await page.context().close()
 })
 

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 
 import { until } from '@skerry/lab'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 
 import { logIn, PATIENCE_MS, startBrowser, type WebBrowser } from './browser.ts'
 import { KIND, ORG_VMS, statusOf, uuidOf, type Status } from './simulated-cell/inventory.ts'
@@ -298,7 +298,7 @@ test('a session that ended is renewed in place, and the form stays', async () =>
   cell.endSessions()
   await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
   await page.getByRole('dialog').getByLabel('Password').fill('skerry')
-  await page.getByRole('dialog').getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Log in', exact: true }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   assert.equal(await page.getByLabel('Name').inputValue(), 'half-filled')
   await page.context().close()
@@ -356,6 +356,38 @@ test('an API answer that the browser is led to shows nothing', async () => {
   const answer = await page.goto(`${cell.url}/api/session`)
   assert.equal(answer?.status(), 401)
   assert.match(answer?.headers()['content-security-policy'] ?? '', /sandbox/)
+  await page.context().close()
+})
+
+const runningTask = {
+  href: `/api/task/${uuidOf(KIND.task, 1)}`,
+  name: 'vappDeploy',
+  status: 'running',
+  objectName: 'api-dev-001',
+  ownerName: 'alice',
+  startDate: new Date().toISOString(),
+}
+
+test('an answer from before the event stream was open is followed by another read', async () => {
+  const latestTasks = /type=task&.*isInBulk/
+  const page = await browser.open()
+  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
+  const [asked, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const answerLate = async (route: Route): Promise<void> => {
+    const response = await route.fetch()
+    const json = (await response.json()) as object
+    asked.resolve()
+    await opened.promise
+    await route.fulfill({ response, json: { ...json, total: 1, taskRecord: [runningTask] } })
+  }
+  await page.route(latestTasks, answerLate, { times: 1 })
+  const stream = page.waitForResponse((response) => response.url().includes('/api/events'))
+  await page.reload()
+  await Promise.all([stream, asked.promise])
+  const again = page.waitForRequest(latestTasks)
+  opened.resolve()
+  await again
+  await page.getByText('No running tasks').waitFor()
   await page.context().close()
 })
 

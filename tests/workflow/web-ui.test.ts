@@ -27,6 +27,7 @@ import { findSession } from '../../apps/workflow/src/cloud/accounts.ts'
 import { Cells } from '../../apps/workflow/src/cloud/cells.ts'
 import { bySession } from '../../apps/workflow/src/http/identify.ts'
 import { PageSessions } from '../../apps/workflow/src/http/page-sessions.ts'
+import { rights } from '../../apps/workflow/src/identity/rights.ts'
 import { openWorkflowApi, type WorkflowApi } from '../../apps/workflow/test/workflow-api.ts'
 import { seedExecution, seedWorkflow } from '../../apps/workflow/test/workflow-database.ts'
 
@@ -69,7 +70,14 @@ before(async () => {
   for (const orgName of ['eng', 'ops'] as const) {
     const { org, ids: own } = cloud[orgName]
     const account = own['account'] as never
-    const alice = { account, org, orgName, user: 'alice', role: 'author' } as const
+    const alice = {
+      account,
+      org,
+      orgName,
+      user: 'alice',
+      role: 'author',
+      rights: rights.author,
+    } as const
     const made = await seedWorkflow(flow.store, alice, { name: `Hello of ${orgName}` })
     ids[orgName] = {
       workflow: made.id,

@@ -52,14 +52,11 @@ export const traits: readonly Trait[] = [
   { files: 'tests/accept/workflow-docs.test.ts', locks: ['8281'] },
   // `skerry up` adds users to the machine and removes them again.
   { files: 'tests/accept/up*.test.ts', locks: ['users'] },
-  // A browser uses both cores while it starts.
-  { says: /from 'playwright-core'/, locks: ['chromium'] },
   { says: /\b(reasonWithoutTemporal|startTemporal|buildDeb)\b/, needs: ['setup:temporal'] },
   { says: /\bpythonWith\b/, needs: ['setup:clients'] },
+  { says: /\brequireTofu\b/, needs: ['setup:tofu'] },
   // Cells read the files of the web UI when they start.
   { files: 'tests/*/*.test.ts', needs: ['build:web'] },
-  // One of its tests opens the web UI of a cell.
-  { files: 'tests/accept/workflow.test.ts', locks: ['chromium'] },
 ]
 
 const npmScript = (name: string, seconds: number, more: Partial<Job> = {}): Job => ({
@@ -79,6 +76,8 @@ const npmScript = (name: string, seconds: number, more: Partial<Job> = {}): Job 
 export const setUp: readonly Job[] = [
   npmScript('setup:temporal', 600, { env: { GOMAXPROCS: '1' } }),
   npmScript('setup:clients', 90),
+  // One test needs it, and it takes long where neither OpenTofu nor Terraform is there.
+  npmScript('setup:tofu', 480, { env: { GOMAXPROCS: '1' }, isFirst: false }),
   // Jobs that start before it ends bundle for themselves.
   npmScript('setup:bundles', 10),
   npmScript('build:web', 10),

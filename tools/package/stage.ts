@@ -19,6 +19,9 @@ const WORKSPACES = ['cli', 'vmd', 'cloud', 'console', 'workflow', 'egress', 'net
 /** Its sources and modules are in the files that its build makes. */
 const WEB = 'apps/web'
 
+/** Built by `npm ci`. */
+const SCHEMA = 'packages/schema/dist/index.js'
+
 /** Parts of a module that only developers need, and programs that some include. */
 const notNeeded = [
   /(^|\/)tests?(\/|$)|^(docs?|examples?|benchmarks?|integration)(\/|$)/,
@@ -44,6 +47,7 @@ export async function stage(tree: string, edition: Edition): Promise<void> {
     await put(join(tree, 'lib/systemd/system', name), await readFile(join(OURS, 'units', name)))
   }
   await stageProduct(join(tree, HOME), edition.version)
+  await copy(join(ROOT, SCHEMA), join(tree, HOME, SCHEMA))
   await stageWebUi(join(tree, HOME))
   await stageModules(join(tree, HOME), modules)
   await stageNode(join(tree, HOME))

@@ -6,8 +6,13 @@ import { identity } from './commands/administration/identity.ts'
 import { orgUsage } from './commands/administration/org-usage.ts'
 import { administration } from './commands/administration/orgs-and-hosts.ts'
 import { quota } from './commands/administration/quota.ts'
+import { role } from './commands/administration/role.ts'
 import { token } from './commands/administration/token.ts'
 import { user } from './commands/administration/user.ts'
+import { webhook } from './commands/administration/webhook.ts'
+import { access } from './commands/cloud/access.ts'
+import { exportEvents } from './commands/cloud/event-export.ts'
+import { verifyEvents } from './commands/cloud/event-verify.ts'
 import { followEvents } from './commands/cloud/events.ts'
 import { label } from './commands/cloud/label.ts'
 import { resourceCommands } from './commands/cloud/resources.ts'
@@ -31,6 +36,7 @@ import { publication } from './commands/networks/publish.ts'
 import { route } from './commands/networks/route.ts'
 import { login } from './commands/profiles/login.ts'
 import { profileCommands } from './commands/profiles/profiles.ts'
+import { secondFactor } from './commands/profiles/second-factor.ts'
 import { cloudServer } from './commands/servers/cloud-server.ts'
 import { consoleServer } from './commands/servers/console-server.ts'
 import { networkServer } from './commands/servers/network-server.ts'
@@ -114,6 +120,7 @@ export const commands: readonly Command[] = [
   ui,
   login,
   ...profileCommands,
+  ...secondFactor,
   list,
   info,
   usage,
@@ -133,6 +140,8 @@ export const commands: readonly Command[] = [
   templateBuild,
   ...template,
   followEvents,
+  exportEvents,
+  verifyEvents,
   ...resourceCommands,
   ...vmBulk,
   ...label,
@@ -148,9 +157,12 @@ export const commands: readonly Command[] = [
   ...external,
   ...securityGroup,
   ...task,
+  ...access,
   ...user,
+  ...role,
   ...token,
   ...identity,
+  ...webhook,
   ...quota,
   orgUsage,
   ...administration,

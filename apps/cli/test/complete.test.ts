@@ -18,6 +18,7 @@ test('commands, subcommands, options, VMs and templates are completed', async ()
     (await skerry(daemon.url, ['complete', '--', ...words])).out.split('\n').slice(0, -1)
   assert.deepEqual(await completed('sn'), ['snapshot'])
   assert.deepEqual(await completed('s'), [
+    'second-factor',
     'security-group',
     'set',
     'share',

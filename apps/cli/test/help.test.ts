@@ -42,6 +42,8 @@ test('every example is a valid command line', async () => {
       assert.equal(readLine(commands, words).command.name, name, example)
       // The files of these examples do not exist here.
       if (/\.(pub|yaml|qcow2)/.test(example)) continue
+      // It would ask a name server, which may take a minute to know no such host.
+      if (/^skerry login .*https:/.test(example)) continue
       const { code, err } = await skerry(NOWHERE, words)
       assert.notEqual(code, 2, `${example}: ${err}`)
     }

@@ -10,7 +10,7 @@ import { commands } from '../src/commands.ts'
 
 /** The last word of a command in a group, and what it means in every group. */
 const verbs: Readonly<Record<string, string>> = {
-  add: 'attaches something to a VM or an edge gateway',
+  add: 'attaches something to a VM, an edge gateway or an account',
   adopt: 'accepts what exists on a host',
   allow: 'lets happen what is held back otherwise',
   answer: 'answers the question of a run',
@@ -31,7 +31,9 @@ const verbs: Readonly<Record<string, string>> = {
   logs: 'prints a log',
   move: 'changes the place in an order',
   reboot: 'asks the guests to reboot',
+  'recovery-codes': 'replaces the codes for a lost device',
   release: 'gives back what was taken',
+  resend: 'sends again',
   reset: 'resets without asking the guests',
   revert: 'goes back to a snapshot',
   revoke: 'ends the trust in a credential or a machine',
@@ -45,6 +47,7 @@ const verbs: Readonly<Record<string, string>> = {
   take: 'takes one of what the cloud has for the organisation',
   test: 'asks another server whether it works',
   usage: 'shows what was used',
+  verify: 'checks that nothing was changed',
   wait: 'waits until it ends',
   waive: 'goes on without a host',
 }

@@ -1,5 +1,5 @@
+import { type Static, Type } from '@skerry/schema'
 import { configShape, HealthListener, Listener, TemporalServer } from '@skerry/service'
-import { Type, type Static } from 'typebox'
 
 /** How many days each kind is kept after its end. */
 export interface Retention {
@@ -38,6 +38,8 @@ export const CloudConfig = Type.Object(
     console: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9.-]+(:[0-9]{1,5})?$' })),
     /** Listeners of workflow servers for cells: the web UI shows their workflows. All serve the same ones. Default: none. */
     workflow: Type.Optional(Type.Array(Listener, { minItems: 1 })),
+    /** The socket of the egress on this machine, through which webhooks are sent. Default: none are sent. */
+    egress: Type.Optional(Type.String({ minLength: 1 })),
     /** Addresses that many clients share, such as a load balancer's: limits per address do not apply to them. */
     sharedAddresses: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     /** Listener of /healthz, /readyz and /metrics. Default: 127.0.0.1:9641. */

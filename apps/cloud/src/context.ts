@@ -5,10 +5,12 @@ import type { HostId, OrgId, VmId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
 import type { Tx, CloudTables } from './database/tables.ts'
+import type { OpenIdServers } from './directories/ask-openid.ts'
 import type { Principal } from './domain/authorize.ts'
 import type { CursorsOf } from './feeds/event-cursors.ts'
 import type { Feeds } from './feeds/feeds.ts'
 import type { Uploads } from './images/uploads.ts'
+import type { PostMessage } from './webhooks/egress.ts'
 
 /** What a request may access: rows only as its caller, and of the hosts only what their VMs show and use. */
 export interface RequestContext {
@@ -24,7 +26,12 @@ export interface RequestContext {
   /** 256 bits of secure randomness, as text. */
   readonly secret: () => string
   readonly seal: Seal
+  /** Takes the code of a second factor. Returns whether the account has one; throws if the code is missing or wrong. */
+  requireProof(principal: Principal, code: string | undefined): Promise<boolean>
   readonly uploads: Uploads
+  readonly openIdServers: Pick<OpenIdServers, 'test'>
+  /** Sends a message of a webhook; undefined: this cloud has no egress. */
+  readonly postMessage?: PostMessage
   /** Open event feeds of this cell. */
   readonly feeds: Pick<Feeds, 'requireRoom' | 'open' | 'catchUp' | 'isCurrent'>
   /** Event ids as an organisation sees them. */

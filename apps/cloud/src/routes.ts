@@ -6,11 +6,12 @@ import { adminHosts } from './admin-routes/hosts.ts'
 import { identityProviders } from './admin-routes/identity-providers.ts'
 import { networks } from './admin-routes/networks.ts'
 import { adminOrgs } from './admin-routes/orgs.ts'
+import { orgRoles } from './admin-routes/roles.ts'
 import { securityGroups } from './admin-routes/security-groups.ts'
 import { orgUsageRoutes } from './admin-routes/usage.ts'
 import { adminUsers } from './admin-routes/users.ts'
+import { webhooks } from './admin-routes/webhooks.ts'
 import type { CloudRoute } from './http/route.ts'
-import { accessTokens } from './routes/access-tokens.ts'
 import { bulk } from './routes/bulk.ts'
 import { catalogs } from './routes/catalogs.ts'
 import { cloning } from './routes/clone.ts'
@@ -26,7 +27,10 @@ import { query } from './routes/query.ts'
 import { renaming } from './routes/rename.ts'
 import { schema } from './routes/schema.ts'
 import { screens } from './routes/screens.ts'
-import { sessions } from './routes/sessions.ts'
+import { accessTokens } from './routes/session/access-tokens.ts'
+import { secondFactors } from './routes/session/second-factors.ts'
+import { sessions } from './routes/session/sessions.ts'
+import { sharing } from './routes/sharing.ts'
 import { tasks } from './routes/tasks.ts'
 import { uploading } from './routes/uploads.ts'
 import { usage } from './routes/usage.ts'
@@ -34,12 +38,15 @@ import { usage } from './routes/usage.ts'
 const described: readonly CloudRoute[] = [
   ...sessions,
   ...accessTokens,
+  ...secondFactors,
   ...orgs,
   ...networks,
   ...edgeGateways,
   ...externalNetworks,
   ...securityGroups,
+  ...orgRoles,
   ...identityProviders,
+  ...webhooks,
   ...catalogs,
   ...uploading,
   ...entities,
@@ -49,6 +56,7 @@ const described: readonly CloudRoute[] = [
   ...hardware,
   ...renaming,
   ...metadataRoutes,
+  ...sharing,
   ...screens,
   ...usage,
   ...tasks,

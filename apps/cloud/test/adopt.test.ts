@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
 import type { Fault } from '@skerry/fault'
-import { simulatedHost, until, type Postgres } from '@skerry/lab'
+import { until, type Postgres } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { HostId, TaskId, VmId } from '@skerry/vm'
 
 import { adoptHost, adoptVm } from '../src/hosts/adopt.ts'

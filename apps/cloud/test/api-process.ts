@@ -58,7 +58,9 @@ const sessions = await Promise.all(
 
 /** Undoes the effect of a request that was valid after all, so that the next ones find the same state. */
 async function setRight(): Promise<void> {
-  await sql`update org set disabled = false, name = 'eng' where id = ${api.eng.org}`.execute(db)
+  await sql`update org set disabled = false, second_factor_required = false, name = 'eng' where id = ${api.eng.org}`.execute(
+    db,
+  )
   await sql`update vdc set disabled = false`.execute(db)
   await sql`update network set deleted_at = null, name = ${randomBytes(8).toString('hex')}
     where id = ${api.eng.ids['network']}`.execute(db)
@@ -77,6 +79,16 @@ async function setRight(): Promise<void> {
   await sql`insert into identity_provider (org, id, name, kind, settings, sealed, disabled)
     select ${api.eng.org}, ${api.eng.ids['provider']}, 'lab', kind, settings, sealed, true
     from identity_provider where org = ${api.ops.org} on conflict do nothing`.execute(db)
+  await sql`delete from webhook where id not in (${api.eng.ids['webhook']}, ${api.ops.ids['webhook']})`.execute(
+    db,
+  )
+  await sql`insert into org_role (org, id, name, permissions)
+    values (${api.eng.org}, ${api.eng.ids['role']}, 'lab', '{session,org:read,vm:read}') on conflict do nothing`.execute(
+    db,
+  )
+  await sql`insert into webhook (org, id, name, url, sealed, tx, seq)
+    select ${api.eng.org}, ${api.eng.ids['webhook']}, 'lab', url, sealed, tx, seq
+    from webhook where org = ${api.ops.org} on conflict do nothing`.execute(db)
   await sql`delete from quota`.execute(db)
   await sql`update account set disabled = false where disabled`.execute(db)
   for (const { hash, account, org } of sessions) {
@@ -95,6 +107,12 @@ async function setRight(): Promise<void> {
   // Of the author, who can revoke it.
   await sql`insert into access_token (org, id, account, name, token_hash)
     values (${api.eng.org}, ${api.eng.ids['accessToken']}, ${sessions[0]?.account}, 'script', ${randomBytes(32)})`.execute(
+    db,
+  )
+  await sql`delete from recovery_code`.execute(db)
+  await sql`delete from second_factor`.execute(db)
+  await sql`insert into second_factor (org, id, account, name, sealed)
+    values (${api.eng.org}, ${api.eng.ids['secondFactor']}, ${sessions[0]?.account}, 'tablet', ${randomBytes(48)})`.execute(
     db,
   )
   await sql`delete from upload`.execute(db)

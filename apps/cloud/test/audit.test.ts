@@ -1,16 +1,15 @@
 // Goal: security-relevant actions are recorded: the user, action, time, address and result, and never a secret.
 // Method: each action once over HTTP; then the event query and the feed, as the organisation's administrator reads them.
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
 import { until } from '@skerry/lab'
 import { attribute, text } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { hashPassword } from '../src/auth/password.ts'
 import { readEvents } from '../src/database/events.ts'
 import { FREE_FAILURES } from '../src/tenants/login-failures.ts'
+import { lightHash } from './light-hash.ts'
 import {
   find,
   hrefOf,
@@ -61,7 +60,7 @@ async function records(kind: string, token = admin): Promise<Record[]> {
 }
 
 async function addUser(name: string, password: string): Promise<void> {
-  const hashed = await hashPassword(password, randomBytes(16))
+  const hashed = await lightHash(password)
   await api.cloud.db
     .insertInto('account')
     .values({ org: api.eng.org, name, role: 'user', password: hashed })

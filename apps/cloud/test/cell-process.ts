@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 
 import { openDatabase } from '@skerry/postgres'
 import { makeSeal } from '@skerry/service'
@@ -64,3 +65,5 @@ if (api !== undefined) {
   await once(machineDoor.server, 'listening')
 }
 process.stdout.write('up\n')
+// It will be killed: without this its modules are compiled at each start.
+flushCompileCache()

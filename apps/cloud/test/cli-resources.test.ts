@@ -114,6 +114,37 @@ test('users are created, changed and listed by the administrators of their organ
   assert.equal((await author('user', 'list')).code, 1)
 })
 
+test('roles of the organisation are created, given, changed and removed by its administrators', async () => {
+  const made = await chief('role', 'create', 'operator', '--rights', 'org:read,vm:read,vm:power')
+  assert.deepEqual(
+    [made.code, made.out],
+    [0, 'role operator is created: session org:read vm:read vm:power\n'],
+    made.err,
+  )
+  const adds = await as('organisation administrator', 'long enough')
+  assert.equal((await adds('user', 'create', 'omar', '--role', 'operator')).code, 0)
+  assert.deepEqual(await rowsOf(chief, 'role', 'list'), [
+    { name: 'lab', rights: ['session', 'org:read', 'vm:read'], users: 0, groups: 0 },
+    {
+      name: 'operator',
+      rights: ['session', 'org:read', 'vm:read', 'vm:power'],
+      users: 1,
+      groups: 0,
+    },
+  ])
+  const set = await chief('role', 'set', 'operator', '--rights', 'vm:read', '--json')
+  assert.deepEqual((JSON.parse(set.out) as { rights: unknown }).rights, ['session', 'vm:read'])
+  assert.match((await chief('role', 'list')).out, /\noperator +1 +0 +session vm:read\n/)
+  const used = await chief('role', 'rm', 'operator')
+  assert.equal(used.code, 1)
+  assert.match(used.err, /role operator is in use: users 1, groups 0/)
+  assert.equal((await chief('user', 'set', 'omar', '--role', 'user')).code, 0)
+  assert.equal((await chief('role', 'rm', 'operator')).out, 'role operator is removed\n')
+  assert.equal((await chief('role', 'create', 'empty')).code, 2)
+  assert.equal((await chief('role', 'create', 'fast', '--rights', 'vm:fly')).code, 1)
+  assert.equal((await author('role', 'list')).code, 1)
+})
+
 test('tokens are listed and revoked by their owner and by administrators', async () => {
   const make = (name: string) =>
     api.ask('POST', '/api/session/tokens', {
@@ -219,6 +250,7 @@ test('the shell completes resource names at the position of the cursor', async (
     'enable',
     'info',
     'list',
+    'set',
     'usage',
   ])
 })

@@ -120,7 +120,7 @@ test('an unreachable cloud and invalid login options are reported with the next 
   assert.match(away.err, /cannot be reached: .*\nnext: check the address/)
   const plain = await logInAs(keptProfiles(), 'x', 'work', 'http://cloud.example', '--user', 'a@b')
   assert.deepEqual([plain.code, /must be like https:\/\/cloud\.example/.test(plain.err)], [2, true])
-  const nobody = await logInAs(keptProfiles(), 'x', 'work', url())
+  const nobody = await logInAs(keptProfiles(), 'x', 'work', url(), '--session')
   assert.match(nobody.err, /no user given\nnext: give --user USER@ORG/)
 })
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { simulatedHost, type SimulatedHost } from '@skerry/lab'
+import { simulatedHost, type SimulatedHost } from '@skerry/lab/simulated-host'
 import type { HostId, VmId } from '@skerry/vm'
 import { attribute, type Element } from '@skerry/xml'
 import { sql } from 'kysely'

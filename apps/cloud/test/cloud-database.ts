@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { freshDatabase, startPostgres, type Postgres } from '@skerry/lab'
+import { freshDatabase, startPostgres, type Postgres, type Prepared } from '@skerry/lab'
 import { inOrg, openDatabase, openTenants } from '@skerry/postgres'
 import { makeSeal } from '@skerry/service'
 import type { HostId, OrgId, TaskId, UserId, VmId } from '@skerry/vm'
@@ -15,6 +15,7 @@ import { actingAs } from '../src/database/acting-as.ts'
 import type { Tx, CloudTables } from '../src/database/tables.ts'
 import type { Principal } from '../src/domain/authorize.ts'
 import type { VappId } from '../src/domain/ids.ts'
+import { rightsOf } from '../src/domain/roles.ts'
 import type { Status } from '../src/domain/vm-status.ts'
 import { makeCursors } from '../src/feeds/event-cursors.ts'
 import { openReads, type QueryPools } from '../src/query/reads.ts'
@@ -22,10 +23,21 @@ import { openReads, type QueryPools } from '../src/query/reads.ts'
 /** Migrates a database. */
 export const prepare = (url: string): Promise<void> => prepareTables({ database: url })
 
-/** A PostgreSQL for all tests of a file. */
-export async function startDatabases(): Promise<Postgres & AsyncDisposable> {
+const APPS = join(import.meta.dirname, '../..')
+const OWN = join(APPS, '../packages/postgres')
+/** The tables of an app, which `by` makes from its migrations. */
+export const tablesOf = (app: 'cloud' | 'workflow', by: Prepared['by']): Prepared => ({
+  by,
+  from: [join(OWN, 'migrations'), join(OWN, 'src'), join(APPS, app, 'migrations')],
+})
+
+/** A PostgreSQL for all tests of a file, whose databases are prepared with the tables of a cloud or others. */
+export async function startDatabases(
+  prepared: Prepared | 'nothing' = tablesOf('cloud', prepare),
+): Promise<Postgres & AsyncDisposable> {
   const dir = await mkdtemp(join(tmpdir(), 'skerry-cloud-'))
-  const postgres = await startPostgres(dir, { durable: false })
+  const options = prepared === 'nothing' ? {} : { prepared }
+  const postgres = await startPostgres(dir, { durable: false, ...options })
   const dispose = postgres[Symbol.asyncDispose].bind(postgres)
   return Object.assign(postgres, {
     async [Symbol.asyncDispose]() {
@@ -100,7 +112,7 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
         await owner.destroy()
       }
     },
-    principal: { user: 'alice', account, org: org.id, orgName: 'eng', role: 'author' },
+    principal: { user: 'alice', account, org: org.id, orgName: 'eng', ...rightsOf('author') },
     as: (principal, work) => inOrg(tenants, principal.org, work),
     addVms: (count, status = 'POWERED_OFF') =>
       addVms(db, { org: org.id, vdc: vdc.id, host }, count, status),

@@ -29,7 +29,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 let postgres: (Postgres & AsyncDisposable) | undefined
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
 })
 after(async () => {
   await postgres?.[Symbol.asyncDispose]()

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 import type { Goal, HostApi } from '@skerry/host-api'
-import { simulatedHost } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { VmId } from '@skerry/vm'
 
 import type { WantedNic } from '../src/domain/plan-nics.ts'

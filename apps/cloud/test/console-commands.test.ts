@@ -19,7 +19,7 @@ import { openCommands } from './command-site.ts'
 
 let postgres: (Postgres & AsyncDisposable) | undefined
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
   // The lab's own server needs no password; here consoles must have one.
   const file = join(postgres.dir, 'pg/pg_hba.conf')
   const rules = await readFile(file, 'utf8')

@@ -9,6 +9,7 @@ import { sql, type Kysely } from 'kysely'
 
 import type { Role } from '../src/domain/roles.ts'
 import { openCloudDatabase, vmOf, type CloudDatabase } from './cloud-database.ts'
+import { addRoleRow } from './role-row.ts'
 
 export interface User {
   readonly org: OrgId
@@ -30,6 +31,8 @@ export interface ConsoleDatabase extends AsyncDisposable {
 
 export async function openConsoleDatabase(postgres: Postgres): Promise<ConsoleDatabase> {
   const cloud = await openCloudDatabase(postgres)
+  // A role of the organisation without the right to see screens.
+  await addRoleRow(cloud.db, cloud.principal.org, 'reader')
   const login = `console_${randomBytes(4).toString('hex')}`
   await postgres.psql(`create role ${login} login in role skerry_console`)
   const url = new URL(cloud.url)

@@ -10,9 +10,11 @@ import type { VmId } from '@skerry/vm'
 import { attribute, text } from '@skerry/xml'
 import { sql, type Kysely } from 'kysely'
 
-import { hashPassword } from '../src/auth/password.ts'
 import { recordSeen } from '../src/inventory/vms.ts'
 import { vmAt } from './away-host.ts'
+import { lightHash } from './light-hash.ts'
+import { addRoleRow } from './role-row.ts'
+import { addShareUser } from './share-row.ts'
 import {
   BASE,
   find,
@@ -55,7 +57,7 @@ async function see(): Promise<{ vm: VmId; user: string; account: string; seen: R
       org: api.eng.org,
       name: user,
       role: 'user',
-      password: await hashPassword(PASSWORD, randomBytes(16)),
+      password: await lightHash(PASSWORD),
     })
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -96,6 +98,63 @@ test('an open screen survives a change to another role with the right; not the r
   const other = await see()
   await change(other.account, '<User><Password>another one</Password></User>')
   assert.equal(await endOf(other.seen), 'new-password')
+})
+
+test('a role of the organisation shows screens as long as it has the right', async () => {
+  const { account, seen } = await see()
+  const body = (right: string) => `<OrgRole name="viewer"><Right>${right}</Right></OrgRole>`
+  const roles = `/api/admin/org/${api.eng.org}/roles`
+  const made = await api.ask('POST', roles, { token: admin, body: body('vm:console') })
+  await change(account, '<User><Role name="viewer"/></User>')
+  assert.equal(await endOf(seen), undefined)
+  const path = pathOf(String(made.headers['location']))
+  read(await api.ask('PUT', path, { token: admin, body: body('vm:read') }))
+  assert.equal(await endOf(seen), 'no-permission')
+})
+
+test('a share shows the screens of its vApp as long as it has the right, and its end closes them', async () => {
+  const { org } = api.eng
+  const role = `r-${randomBytes(4).toString('hex')}`
+  await addRoleRow(api.cloud.db, org, role, ['session'])
+  const user = await addShareUser(api.cloud.db, org, role)
+  const { vapp, vms } = await api.cloud.addVms(1, 'POWERED_ON')
+  const [vm] = vms as [VmId]
+  await report(vm, 'on')
+  const share = `/api/vApp/vapp-${vapp}/action/controlAccess`
+  const give = async (level?: string) => {
+    const settings =
+      level === undefined
+        ? ''
+        : `<AccessSettings><AccessSetting><Subject type="user" name="${user.user}"/><AccessLevel>${level}</AccessLevel></AccessSetting></AccessSettings>`
+    const body = `<ControlAccessParams><IsSharedToEveryone>false</IsSharedToEveryone>${settings}</ControlAccessParams>`
+    read(await api.ask('POST', share, { token: admin, body }))
+  }
+  const acquire = () =>
+    api.ask('POST', `/api/vApp/vm-${vm}/screen/action/acquireTicket`, { token: user.token })
+  const open = async () => {
+    const ticket = read(await acquire())
+    const secret = new URL(attribute(ticket, 'wss') ?? '').searchParams.get('ticket') ?? ''
+    const seen = await redeemTicket(console, secret, 'k1', FROM)
+    assert.ok(typeof seen === 'object')
+    return seen
+  }
+  await give('ReadOnly')
+  assert.equal((await acquire()).status, 403)
+  await give('Change')
+  const seen = await open()
+  assert.equal(await endOf(seen), undefined)
+  await give('FullControl')
+  assert.equal(await endOf(seen), undefined)
+  // A ticket that was issued before is worth nothing after.
+  const early = read(await acquire())
+  const secret = new URL(attribute(early, 'wss') ?? '').searchParams.get('ticket') ?? ''
+  await give('ReadOnly')
+  assert.equal(await endOf(seen), 'no-permission')
+  assert.equal(await redeemTicket(console, secret, 'k1', FROM), 'unknown')
+  await give('Change')
+  const again = await open()
+  await give()
+  assert.equal(await endOf(again), 'no-permission')
 })
 
 test('disabling an organisation closes its screens', async () => {

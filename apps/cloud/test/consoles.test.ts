@@ -363,7 +363,7 @@ test('a console cannot read or write any table, and cannot create a ticket', asy
 test('the functions see all rows also if the owner of the tables is not a superuser', async () => {
   const owner = `owner_${randomBytes(4).toString('hex')}`
   await postgres.psql(
-    `create role ${owner} login createrole; create database ${owner} owner ${owner}`,
+    `create role ${owner} login createrole; create database ${owner} owner ${owner} template template0`,
   )
   try {
     await prepare(postgres.urlOf(owner, owner))

@@ -47,6 +47,10 @@ function translated(name: string, { path, headers, body, answer }: RequestSample
       .replaceAll(`${ours.cookie}=`, `${original.cookie}=`)
       .replaceAll(BASE, ORIGINAL_BASE)
       .replaceAll(encodeURIComponent(BASE), encodeURIComponent(ORIGINAL_BASE))
+      // An app shows the host that the user logs in to.
+      .replaceAll(/otpauth:[^<]*/g, (found) =>
+        found.replaceAll(new URL(BASE).hostname, new URL(ORIGINAL_BASE).hostname),
+      )
       .replaceAll(/(<Task [^>]* status=)"queued"/g, `$1"${original.words.task.queued}"`)
       .replaceAll('include schemaLocation="versions.xsd"', imported)
       // The wait of a task is an extension element; the original dialect has only its text.

@@ -19,9 +19,11 @@ import {
   deleteProvider,
   findProvider,
   readSealed,
+  settingsOf,
   writeGroupRoles,
 } from '../src/directories/identity-providers.ts'
 import type { Principal } from '../src/domain/authorize.ts'
+import { rightsOf } from '../src/domain/roles.ts'
 import { FREE_FAILURES } from '../src/tenants/login-failures.ts'
 import { openSealed } from './cloud-database.ts'
 import { openDirectoryApi, type DirectoryApi } from './directory-api.ts'
@@ -185,6 +187,7 @@ test('twenty first logins at once, at two cells, make one account', async () => 
   const other = makeCheck(on.api.cloud.db, 'none', {
     now: () => performance.now(),
     open: openSealed,
+    clock: { now: () => new Date() },
   })
   const credentials = { user: 'bob', org: 'eng', password: 'bob-secret' }
   const logins = Array.from({ length: 20 }, async (__, at) =>
@@ -334,9 +337,9 @@ test('an identity server that another request deletes meanwhile is not found', a
     account: UserId
   }>`select id as account from account limit 1`.execute(db)
   const [{ account } = assert.fail()] = rows
-  const role = 'system administrator'
-  const chief: Principal = { user: 'chief', account, org: row.org, orgName: 'System', role }
-  const change = { settings: row.settings, enabled: undefined, secret: 'new' }
+  const role = rightsOf('system administrator')
+  const chief: Principal = { user: 'chief', account, org: row.org, orgName: 'System', ...role }
+  const change = { how: settingsOf(row), enabled: undefined, secret: 'new' }
   const groups = [{ name: 'admins', role: 'author' as const }]
   const works: Record<string, (tx: Tx) => Promise<unknown>> = {
     'not-found test': (tx) => readSealed(tx, id),

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { simulatedHost } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { VmId } from '@skerry/vm'
 
 import { keptProfiles, skerry } from '../../cli/test/terminal.ts'

@@ -18,7 +18,9 @@ import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
 import { makeHostsReady } from './open-zone.ts'
 import { addProviderRow } from './provider-row.ts'
 import { COLOUR, fresh, rows, type Row } from './rights-table.ts'
+import { addRoleRow } from './role-row.ts'
 import { BASE, hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
+import { addWebhookRow } from './webhook-row.ts'
 
 const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
 export const unknown: Readonly<Record<string, string>> = {
@@ -30,8 +32,11 @@ export const unknown: Readonly<Record<string, string>> = {
   address: '203.0.113.10',
   securityGroup: NOBODYS,
   provider: NOBODYS,
+  role: NOBODYS,
+  webhook: NOBODYS,
   task: NOBODYS,
   accessToken: NOBODYS,
+  secondFactor: NOBODYS,
   userToken: NOBODYS,
   catalog: NOBODYS,
   upload: NOBODYS,
@@ -151,6 +156,17 @@ export async function idsFor(
   }
   if (route.path.includes(':provider')) {
     ids['provider'] = await addProviderRow(api.cloud.db, api.eng.org, fresh())
+  }
+  if (route.path.includes(':role')) {
+    ids['role'] = (await addRoleRow(api.cloud.db, api.eng.org, fresh())).id
+  }
+  if (route.path.includes(':webhook')) {
+    ids['webhook'] = await addWebhookRow(api.cloud.db, api.eng.org, fresh())
+  }
+  if (route.path.includes(':secondFactor')) {
+    const body = `<SecondFactorParams name="${fresh()}"/>`
+    const added = await api.ask('POST', '/api/session/secondFactors', { token, body })
+    ids['secondFactor'] = hrefOf(readXml(added.text)).split('/').at(-1) ?? ''
   }
   ids['accessToken'] = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
   ids['userToken'] = ids['accessToken']

@@ -185,6 +185,33 @@ test('event ids reveal nothing about other organisations, are the same at every 
   )
 })
 
+test('until=now sends every event that happened before the request, then a message named end, and closes', async () => {
+  const { token, org } = api.eng
+  const begin = await follow(token, '/api/events?after=0-0&until=now')
+  await begin.over
+  const before = begin.reported.length
+  assert.equal(begin.reported.at(-1)?.kind, 'end')
+  // More than two pages of 500, and beside an open feed that shares pages.
+  const open = await follow(token)
+  for (let round = 0; round < 5; round += 1) {
+    await api.cloud.db
+      .insertInto('event')
+      .values(Array.from({ length: 250 }, () => ({ kind: 'test.until', org, details: '{}' })))
+      .execute()
+    const { reported, over } = await follow(token, '/api/events?after=0-0&until=now')
+    await over
+    assert.equal(reported.length, before + (round + 1) * 250)
+    assert.deepEqual(
+      reported.filter(({ kind }) => kind === 'end'),
+      [{ id: '', kind: 'end' }],
+    )
+    assert.equal(reported.at(-1)?.kind, 'end')
+  }
+  open.leave()
+  const wrong = await api.ask('GET', '/api/events?until=tomorrow', { token })
+  assert.equal(wrong.status, 400)
+})
+
 test('a forged, foreign or plain cursor is 400, and so is one of another cloud', async () => {
   const place = { tx: '4711', seq: '12' }
   const mine = eventCursors(api.eng.org).write(place)

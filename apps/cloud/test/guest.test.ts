@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
-import { simulatedHost, type SimulatedHost } from '@skerry/lab'
+import { simulatedHost, type SimulatedHost } from '@skerry/lab/simulated-host'
 import { makeSeal } from '@skerry/service'
 import type { VmId } from '@skerry/vm'
 import { attribute, text, type Element } from '@skerry/xml'

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
 import type { HostApi } from '@skerry/host-api'
-import { simulatedHost, until } from '@skerry/lab'
+import { until } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { HostOverlay } from '@skerry/vm'
 import { sql } from 'kysely'
 

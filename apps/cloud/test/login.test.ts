@@ -40,7 +40,7 @@ async function openCells() {
     makeSessions(
       db,
       () => randomBytes(32).toString('base64url'),
-      makeCheck(db, password, { now, open: openSealed }),
+      makeCheck(db, password, { now, open: openSealed, clock: { now: () => new Date() } }),
     ),
   )
   const logIn = async (cell: number, user: string, secret: string, address = '10.0.0.1') => {

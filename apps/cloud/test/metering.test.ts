@@ -115,6 +115,44 @@ test('an hour is not summed up before it has been over for a minute, and every h
   }
 })
 
+/** From now on the database cancels a statement that writes more hours than this, as if it took too long. */
+const cancelAbove = (cloud: CloudDatabase, most: number): Promise<unknown> =>
+  cloud.asOwner(async (owner) => {
+    await sql`create or replace function cancel_above() returns trigger language plpgsql as $$
+      begin
+        if (select count(*) > ${sql.lit(most)} from written) then raise exception 'too long' using errcode = '57014'; end if;
+        return null;
+      end $$`.execute(owner)
+    await sql`create or replace trigger cancel_above after insert on usage_hour referencing new table as written
+      for each statement execute function cancel_above()`.execute(owner)
+  })
+
+/** Four more organisations with a VM each that has been running since 10:00. */
+async function addOrgs(db: Kysely<CloudTables>): Promise<void> {
+  await sql`
+    with made as (insert into org (name) select 'many' || n from generate_series(1, 4) n returning id),
+      home as (insert into vdc (org, name) select id, 'home' from made returning org, id),
+      app as (insert into vapp (org, vdc, name, owner) select org, id, 'app', 'alice' from home returning org, id)
+    insert into vm (org, vapp, name, image, status, cpus, memory_mib, disk_mib)
+      select app.org, app.id, 'vm', image.digest, 'POWERED_ON', 2, 1024, 100 from app, image`.execute(
+    db,
+  )
+}
+
+test('an hour that takes too long is summed up in parts, whole or not at all', async () => {
+  await using cloud = await openMetered()
+  const { clocked, db } = cloud
+  await addOrgs(clocked)
+  await setClock(clocked, at('11:30:00'))
+  await cancelAbove(cloud, 0)
+  await assert.rejects(foldUntil(clocked, at('11:00:00')), /timed out|too long/)
+  assert.deepEqual(await hoursOf(db), [])
+  await cancelAbove(cloud, 2)
+  assert.equal(await foldUntil(clocked, at('11:00:00')), 1)
+  const hour = ['10:00', 3_600_000, 7_200_000]
+  assert.deepEqual(await hoursOf(db), [hour, hour, hour, hour, hour])
+})
+
 test('a cell that is killed while it sums up leaves nothing behind', async () => {
   await using cloud = await openMetered()
   const { clocked, db } = cloud
@@ -171,6 +209,23 @@ test('a clock that goes back does not change hours that are summed up', async ()
     ['10:00', 3_600_000, 7_200_000],
     ['11:00', 3_600_000, 0],
   ])
+})
+
+test('a VM that was lost is metered again from the time when it is found, also when the clock went back before', async () => {
+  await using cloud = await openMetered()
+  const { clocked, db, vm } = cloud
+  const change = (set: ReturnType<typeof sql>) =>
+    sql`update vm set ${set} where id = ${vm}`.execute(clocked)
+  await setClock(clocked, at('10:10:00'))
+  await change(sql`lost_reason = 'LOST'`)
+  await setClock(clocked, at('10:20:00'))
+  await change(sql`status = 'POWERED_OFF'`)
+  await setClock(clocked, at('10:19:58'))
+  await change(sql`lost_reason = null`)
+  await setClock(clocked, at('11:30:00'))
+  assert.equal(await foldUntil(clocked, at('11:00:00')), 1)
+  const [running, off] = [600_000, 2_402_000]
+  assert.deepEqual(await hoursOf(db), [['10:00', running + off, 2 * running]])
 })
 
 test('changes of what is not metered write no span', async () => {

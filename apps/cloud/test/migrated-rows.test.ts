@@ -16,7 +16,7 @@ const FENCES = join(import.meta.dirname, '../../../packages/postgres/migrations'
 
 let postgres: Postgres
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
 })
 after(() => postgres[Symbol.asyncDispose]())
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { simulatedHost, type Postgres } from '@skerry/lab'
+import { type Postgres } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 

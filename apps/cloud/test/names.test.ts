@@ -16,6 +16,7 @@ const shared = new Set(['x-request-id'])
 const spellings = ({ media, namespace, urn, ...dialect }: Dialect): string[] =>
   [
     dialect.tokenHeader,
+    dialect.secondFactorHeader,
     dialect.cookie,
     dialect.pageCookie ?? dialect.cookie,
     dialect.requestIdHeader,

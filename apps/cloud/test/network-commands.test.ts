@@ -17,7 +17,7 @@ import { openCommands } from './command-site.ts'
 
 let postgres: (Postgres & AsyncDisposable) | undefined
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
   const file = join(postgres.dir, 'pg/pg_hba.conf')
   const rules = await readFile(file, 'utf8')
   const first = 'host all postgres all trust\nhost all +skerry_network all scram-sha-256\n'

@@ -59,6 +59,17 @@ test('docs/reference/api/cloud.openapi.json is what a cell serves', async () => 
   assert.equal(await readFile(FILE, 'utf8'), text, 'npm run reference generates it again')
 })
 
+test('no parameter has the name of a schema: generators make a type of each', () => {
+  const written = JSON.stringify(cloudOpenApi(routes, { dialect: ours, base: new URL(BASE) }))
+  const { components } = requireOpenApi(written)
+  const { parameters = {}, schemas = {} } = components
+  assert.ok(Object.keys(parameters).length > 1)
+  assert.deepEqual(
+    Object.keys(parameters).filter((name) => name in schemas),
+    [],
+  )
+})
+
 test('it has every route with its parameters, body, responses and credentials', () => {
   const began = process.threadCpuUsage()
   const written = JSON.stringify(cloudOpenApi(routes, { dialect: ours, base: new URL(BASE) }))

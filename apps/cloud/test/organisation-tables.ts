@@ -19,7 +19,7 @@ export interface UniqueKey {
 export interface ForeignKey {
   readonly name: string
   readonly to: string
-  /** Column here, referenced column. */
+  /** Column here, or the one that it is generated from; referenced column. */
   readonly pairs: readonly (readonly [string, string])[]
 }
 
@@ -64,10 +64,15 @@ export async function readTables<DB = CloudTables>(
             where k.at <= i.indnkeyatts))), '[]')
         from pg_index i where i.indrelid = named.oid and i.indisunique) as unique,
       (select coalesce(jsonb_agg(jsonb_build_object('name', f.conname, 'to', f.confrelid::regclass::text, 'pairs',
-          (select jsonb_agg(jsonb_build_array(here.attname, there.attname))
+          (select jsonb_agg(jsonb_build_array(coalesce(source.name, here.attname), there.attname))
             from unnest(f.conkey, f.confkey) k(here, there)
             join pg_attribute here on here.attrelid = f.conrelid and here.attnum = k.here
-            join pg_attribute there on there.attrelid = f.confrelid and there.attnum = k.there))), '[]')
+            join pg_attribute there on there.attrelid = f.confrelid and there.attnum = k.there
+            left join lateral (select a.attname as name from pg_attrdef d
+              join pg_depend on classid = 'pg_attrdef'::regclass and objid = d.oid
+                and refobjid = f.conrelid and refobjsubid not in (0, d.adnum)
+              join pg_attribute a on a.attrelid = f.conrelid and a.attnum = refobjsubid
+              where d.adrelid = f.conrelid and d.adnum = k.here and here.attgenerated <> '') source on true))), '[]')
         from pg_constraint f where f.conrelid = named.oid and f.contype = 'f') as foreign
     from named order by relname`.execute(db)
   return rows

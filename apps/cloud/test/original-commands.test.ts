@@ -15,7 +15,7 @@ import { openCommands } from './command-site.ts'
 
 let postgres: (Postgres & AsyncDisposable) | undefined
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
 })
 after(async () => {
   await postgres?.[Symbol.asyncDispose]()

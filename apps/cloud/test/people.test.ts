@@ -6,8 +6,10 @@ import { after, before, test } from 'node:test'
 import { text } from '@skerry/xml'
 import { sql } from 'kysely'
 
+import { rightsOf } from '../src/domain/roles.ts'
 import { decidePeople } from '../src/reconcile/people.ts'
 import { openDirectoryApi, type DirectoryApi } from './directory-api.ts'
+import { addRoleRow } from './role-row.ts'
 import { find, read, XML } from './tenants-api.ts'
 
 let on: DirectoryApi
@@ -152,7 +154,7 @@ test('more than five and more than a tenth are a mass departure', () => {
       const groups = [{ dn: 'cn=g', name: 'g' }]
       return [subject, { subject, name, enabled: true, groups }] as const
     })
-    return decidePeople(accounts, new Map(stays), [{ name: 'g', role: 'user' }]).believed
+    return decidePeople(accounts, new Map(stays), [{ name: 'g', ...rightsOf('user') }]).believed
   }
   assert.deepEqual(
     [believed(5, 5), believed(6, 6), believed(50, 6), believed(60, 6), believed(1000, 101)],
@@ -188,4 +190,53 @@ test('a directory that is away changes nothing: 503, nothing is counted, local a
   assert.equal((await on.enter('bob')).status, 200)
   const shown = read(await on.api.ask('GET', provider.path, { token: on.chief }))
   assert.equal(find(shown, 'SilentSince').length, 0)
+})
+
+test('a share with a group counts for the people whom the directory names: from their login on, until the pass after they leave the group', async () => {
+  await using provider = await on.add()
+  const { org, vapp } = on.api.eng
+  const { db } = on.api.cloud
+  // A role without rights: what is read is read by the share.
+  await addRoleRow(db, org, 'guest', ['session'])
+  const groups = `/api/admin/identityProvider/${provider.id}/groups`
+  const roles = (names: readonly string[]) =>
+    `<GroupRoles>${names.map((name) => `<GroupRole name="${name}" role="guest"/>`).join('')}</GroupRoles>`
+  const write = async (...names: string[]) =>
+    read(await on.api.ask('PUT', groups, { token: on.ruler, body: roles(names) }))
+  await write('developers', 'crowd', 'admins')
+  const share = async (name: string) => {
+    const body = `<ControlAccessParams><IsSharedToEveryone>false</IsSharedToEveryone><AccessSettings><AccessSetting>
+      <Subject type="group" name="${name}" provider="corp"/><AccessLevel>ReadOnly</AccessLevel></AccessSetting></AccessSettings></ControlAccessParams>`
+    read(
+      await on.api.ask('POST', `/api/vApp/${vapp}/action/controlAccess`, { token: on.ruler, body }),
+    )
+  }
+  const seenBy = async (token: string) =>
+    (await on.api.ask('GET', `/api/vApp/${vapp}`, { token })).status
+  await share('admins')
+  await on.member('add', 'admins', 'bob')
+  const { token } = await on.enter('bob')
+  assert.equal(await seenBy(token), 200)
+  await on.member('delete', 'admins', 'bob')
+  assert.equal(await seenBy(token), 200, 'until the next pass')
+  await on.pass()
+  assert.equal(await seenBy(token), 403)
+  await on.member('add', 'admins', 'bob')
+  await on.pass()
+  assert.equal(await seenBy(token), 200)
+  // Out of the group, and a login before the next pass.
+  await on.member('delete', 'admins', 'bob')
+  const again = await on.enter('bob')
+  assert.deepEqual([await seenBy(again.token), await seenBy(token)], [403, 403])
+  // A directory that is away takes nothing.
+  await share('developers')
+  assert.equal(await seenBy(token), 200)
+  await sql`update identity_provider set settings = jsonb_set(settings::jsonb, '{urls}', '["ldaps://127.0.0.1:1"]')
+    where id = ${provider.id}`.execute(db)
+  await on.passOnce()
+  assert.equal(await seenBy(token), 200)
+  await write('crowd')
+  assert.equal(await seenBy(token), 403)
+  const { rows } = await sql`select from share where provider is not null`.execute(db)
+  assert.equal(rows.length, 0)
 })

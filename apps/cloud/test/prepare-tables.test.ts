@@ -20,7 +20,7 @@ const MIGRATIONS = join(import.meta.dirname, '../migrations')
 
 let postgres: Postgres
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
 })
 after(() => postgres[Symbol.asyncDispose]())
 

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Goal } from '@skerry/host-api'
-import { simulatedHost, until, type SimulatedHost } from '@skerry/lab'
+import { until } from '@skerry/lab'
+import { simulatedHost, type SimulatedHost } from '@skerry/lab/simulated-host'
 import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 

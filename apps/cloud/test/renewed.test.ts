@@ -7,7 +7,8 @@ import { after, before, test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 
 import { hostServer, type SessionLine } from '@skerry/host-api'
-import { simulatedHost, startIssuer, until, type Postgres } from '@skerry/lab'
+import { startIssuer, until, type Postgres } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import { showCertificate } from '@skerry/service'
 
 import { ours } from '../src/dialect/dialect.ts'

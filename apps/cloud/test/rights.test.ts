@@ -205,11 +205,11 @@ for (const dialect of dialects)
       assert.equal(await everythingOf(api, api.eng.org), before)
     })
 
-    test('to a colleague, and to any administrator, an API token looks missing', async () => {
+    test('to a colleague, and to any administrator, an API token and a second factor look missing', async () => {
       const at = speaking(dialect)
       for (const role of ladder) {
         const token = await api.enter(api.eng.org, role)
-        for (const route of routes.filter(({ path }) => path.includes(':accessToken'))) {
+        for (const route of routes.filter(({ path }) => /:(accessToken|secondFactor)/.test(path))) {
           const theirs = await tryIt(at, route, api.eng.ids, token)
           assert.equal(theirs.status, away, `${role}: ${route.name}`)
           assert.deepEqual(

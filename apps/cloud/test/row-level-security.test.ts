@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 
 import type { Tx } from '../src/database/tables.ts'
+import { fillTables } from './fill-tables.ts'
 import { gapsIn, isUnguessable, readTables, type Table } from './organisation-tables.ts'
 import { instantiate, openTenantsApi, type TenantsApi } from './tenants-api.ts'
 
@@ -18,7 +19,7 @@ before(async () => {
   api = await openTenantsApi()
   tables = await readTables(api.cloud.db)
   written = tables.filter((each) => each.written)
-  for (const tenant of [api.eng, api.ops]) await fill(tenant)
+  for (const tenant of [api.eng, api.ops]) await fillTables(api, tenant)
   // A name that both have would conflict with the own row, not with the other's.
   for (const { name, unique, columns: all } of written) {
     for (const column of ['name', 'key'] as const) {
@@ -30,64 +31,6 @@ before(async () => {
   }
 })
 after(() => api[Symbol.asyncDispose]())
-
-/** A row in each table that the API setup does not fill. If your table is empty: add a row here. */
-async function fill({ org, token, ids, vapp }: TenantsApi['eng']): Promise<void> {
-  const { vdc, template = '' } = ids
-  await api.ask('POST', `/api/vdc/${vdc}/action/instantiateVAppTemplate`, {
-    token,
-    body: instantiate('second', template.slice(-36), false),
-    headers: { 'idempotency-key': 'again' },
-  })
-  const body = '<MetadataValue><Value>red</Value></MetadataValue>'
-  await api.ask('PUT', `/api/vApp/${vapp}/metadata/colour`, { token, body })
-  await sql`insert into screen_ticket (ticket_hash, org, vm, boot, host, account_org, account)
-    select ${randomBytes(32)}, vm.org, vm.id, 'boot', ${api.cloud.host}, account.org, account.id
-    from vm join account using (org) where org = ${org} limit 1`.execute(api.cloud.db)
-  await sql`insert into guest_seed (org, vm, sealed) select org, id, ${randomBytes(32)} from vm
-    where org = ${org} limit 1`.execute(api.cloud.db)
-  await fillNetworks(org, vdc ?? '')
-  await fillSecurityGroups(org)
-  await sql`insert into account (org, name, role, provider, subject)
-    select org, 'of a directory', 'user', id, 'subject' from identity_provider where org = ${org}`.execute(
-    api.cloud.db,
-  )
-  await sql`insert into group_role (org, provider, name, role)
-    select org, id, 'developers', 'author' from identity_provider where org = ${org}`.execute(
-    api.cloud.db,
-  )
-}
-
-async function fillSecurityGroups(org: TenantsApi['eng']['org']): Promise<void> {
-  const { db } = api.cloud
-  await sql`insert into security_group_label (org, security_group, key, value)
-    select org, id, 'role', 'web' from security_group where org = ${org}`.execute(db)
-  await sql`insert into security_group_rule (org, security_group, place, direction, protocol, peer)
-    select org, id, 0, 'in', 'any', id from security_group where org = ${org}`.execute(db)
-}
-
-async function fillNetworks(org: TenantsApi['eng']['org'], vdc: string): Promise<void> {
-  const { db } = api.cloud
-  await sql`with made as (insert into edge_group (zone, key) select zone, take_network_key(id) from vdc where id = ${vdc}
-      returning id)
-    insert into edge_gateway (org, vdc, name, external, edge_group, hosts, key, group_port, address)
-    select ${org}, ${vdc}, 'default', (select id from external_network where kind = 'outbound'), made.id, '{}', 1, 10, '100.64.0.16' from made`.execute(
-    db,
-  )
-  await sql`insert into network (org, vdc, name, kind, edge_gateway, edge_port, base, prefix, gateway, key)
-    select org, vdc, 'blue', 'routed', id, 10, 3232238080, 24, '192.168.10.1', 1 from edge_gateway where org = ${org} and name = 'default'`.execute(
-    db,
-  )
-  await sql`insert into network_range (org, network, low, high) select org, id, 10, 65000 from network where org = ${org}`.execute(
-    db,
-  )
-  await sql`insert into released_address (org, network, "offset") select org, id, 9 from network where org = ${org}`.execute(
-    db,
-  )
-  await sql`insert into nic (org, vm, index, network, mode, "offset", address, mac, key)
-    select vm.org, vm.id, 0, network.id, 'POOL', 10, '192.168.10.10', '52:54:00:00:00:01', 10
-    from network join vm using (org) where org = ${org} limit 1`.execute(db)
-}
 
 class Undo extends Error {}
 

@@ -15,7 +15,7 @@ import { openCommands } from './command-site.ts'
 
 let postgres: (Postgres & AsyncDisposable) | undefined
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
 })
 after(async () => {
   await postgres?.[Symbol.asyncDispose]()
@@ -83,6 +83,11 @@ test('users get another role or password, are disabled and removed; system admin
   await type(['user', 'set', 'alice@eng', '--password'], 'another word\n')
   assert.ok(await verifyPassword('another word', (await alice())?.password ?? ''))
   assert.deepEqual(await db.selectFrom('session').selectAll().execute(), [])
+  const sealed = randomBytes(32)
+  await db.insertInto('second_factor').values({ org, account: id, name: 'phone', sealed }).execute()
+  const removed = await type(['user', 'set', 'alice@eng', '--remove-second-factors'])
+  assert.match(removed, /has no second factor any more/)
+  assert.deepEqual(await db.selectFrom('second_factor').select('id').execute(), [])
   assert.match(await type(['user', 'set', 'alice@eng', '--disable']), /is logged out/)
   const [head, first, second] = (await type(['user', 'list'])).split('\n')
   assert.match(head ?? '', /^USER +ORG +ROLE +ENABLED +SESSIONS +TOKENS$/)

@@ -178,11 +178,14 @@ for (const [principal, make] of Object.entries(strangers)) {
   })
 }
 
+/** They lead to access that outlasts the run. */
+const ofPersons = new Set(['addAccessToken', 'addSecondFactor', 'replaceRecoveryCodes'])
+
 /** The expected status for a run of this role, given that of a session with the same role. */
 function expected(route: CloudRoute, role: Role): number {
   const row = rowOf(route)
   // These rights are for people only.
-  if (isPersonal(route) || route.name === 'addAccessToken') return 403
+  if (isPersonal(route) || ofPersons.has(route.name)) return 403
   if (route.name === 'deleteSession') return 409
   const allowed = row.least === undefined || ladder.indexOf(role) >= ladder.indexOf(row.least)
   return allowed ? row.ok : (row.otherwise ?? 403)
@@ -191,11 +194,11 @@ function expected(route: CloudRoute, role: Role): number {
 async function tryOnOwn(grant: string, route: CloudRoute): Promise<Answered> {
   const token = await flow.api.enter(eng, 'organisation administrator')
   const ids = await idsFor(flow.api, route, token)
-  // An API token belongs to the user who created it, and these runs were started by others.
+  // An API token and a second factor belong to the user who created them, and these runs were started by others.
   return tryAs(grant, route, ids)
 }
 
-for (const route of guarded.filter(({ path }) => !path.includes(':accessToken'))) {
+for (const route of guarded.filter(({ path }) => !/:(accessToken|secondFactor)/.test(path))) {
   test(`${route.name}: a run has only the rights that its user has now and had at its start`, async () => {
     for (const role of ladder) {
       const home = role === 'system administrator' ? system : eng

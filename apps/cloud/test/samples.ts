@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 
-import type { VmId } from '@skerry/vm'
+import type { UserId, VmId } from '@skerry/vm'
 import { readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
@@ -15,10 +15,12 @@ import { JSON_SAMPLE, type RequestSample } from '../src/reference/api-reference.
 import { routes } from '../src/routes.ts'
 import { edgeIdsFor } from './edge-rows.ts'
 import { acceptOf, exampleAt, exampleOf, operationsOf, startOf } from './every-route.ts'
+import { addFactorRow, codeNow } from './factor-row.ts'
 import { makeOffered } from './make-offered.ts'
 import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
 import { makeHostsReady } from './open-zone.ts'
 import { addProviderRow } from './provider-row.ts'
+import { addRoleRow } from './role-row.ts'
 import {
   BASE,
   hrefOf,
@@ -27,6 +29,7 @@ import {
   type TenantsApi,
   type Spoken,
 } from './tenants-api.ts'
+import { addWebhookRow } from './webhook-row.ts'
 
 interface How {
   readonly query?: string
@@ -38,6 +41,13 @@ interface How {
 }
 
 const basic = `Basic ${Buffer.from('alice@eng:secret').toString('base64')}`
+
+/** With a code of the second factor. */
+const withCode: How = {
+  get headers() {
+    return { [ours.secondFactorHeader]: codeNow() }
+  },
+}
 
 /** How a sample differs from the plain request: the example of its document, for a VM in the first status that its operation allows. */
 const hows: Readonly<Record<string, How>> = {
@@ -61,10 +71,19 @@ const hows: Readonly<Record<string, How>> = {
   changeMemory: { from: 'POWERED_OFF' },
   changeConnections: { from: 'POWERED_OFF' },
   rename: { from: 'POWERED_OFF' },
+  readVappAccess: { whole: true },
+  changeVappAccess: { whole: true },
   mergeMetadata: { from: 'POWERED_OFF' },
   writeMetadataValue: { from: 'POWERED_OFF' },
   runQuery: { query: '?type=vm&filter=status==POWERED_ON&fields=name,containerName' },
   powerOffMatching: { query: '?type=vm&filter=name==web-1;status==POWERED_ON&expect=1' },
+  confirmSecondFactor: {
+    get body() {
+      return `<SecondFactorCode code="${codeNow()}"/>`
+    },
+  },
+  deleteSecondFactor: withCode,
+  replaceRecoveryCodes: withCode,
   followEvents: { query: '?after=0-0' },
   sendUpload: {
     headers: { 'content-range': 'bytes 0-15/65536' },
@@ -210,16 +229,28 @@ async function record(
 async function freshRows(
   { cloud: { db }, eng: { org } }: TenantsApi,
   { path, method, name }: CloudRoute,
-  { vdc = '' }: Readonly<Record<string, string>>,
+  { vdc = '', account = '' }: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, string>>> {
   if (method === 'GET') return {}
   const isDeleted = method === 'DELETE'
+  // Each code is taken once.
+  await sql`update second_factor set used_step = 0`.execute(db)
   if (path.includes(':network')) {
     const network = { org, vdc, name: isDeleted ? 'old' : 'front' }
     return { network: await addNetworkRow(db, network) }
   }
   if (path.includes(':provider')) {
     return { provider: await addProviderRow(db, org, `of-${name.toLowerCase()}`) }
+  }
+  if (path.includes(':secondFactor')) {
+    const owner = { org, account: account as UserId }
+    return { secondFactor: await addFactorRow(db, owner, name, isDeleted) }
+  }
+  if (path.includes(':role')) {
+    return { role: (await addRoleRow(db, org, `of-${name.toLowerCase()}`)).id }
+  }
+  if (path.includes(':webhook')) {
+    return { webhook: await addWebhookRow(db, org, `of-${name.toLowerCase()}`) }
   }
   if (!path.includes(':securityGroup')) return {}
   return { securityGroup: await addSecurityGroupRow(db, org, isDeleted ? 'old' : 'api') }
@@ -289,6 +320,11 @@ async function firstEvent(
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 const secretsOf = ({ tokenHeader, cookie }: Dialect): readonly (readonly [RegExp, string])[] => [
   [/skat_[\w-]{43}/g, 'skat_TOKEN'],
+  [/whsec_[\w+/]{43}=/g, 'whsec_SECRET'],
+  [/(?<=<Secret>|secret=)[A-Z2-7]{32}/g, 'SECRET'],
+  [/(?<=<Code>)[a-z2-7-]{19}/g, 'abcd-efgh-ijkl-mnop'],
+  [/(?<=code=")\d{6}/g, '123456'],
+  [/(?<=<Behind>)\d+/g, '0'],
   [/ticket=[\w-]{43}/g, 'ticket=TICKET'],
   [/(?<=<Ticket>)[\w-]{43}/g, 'TICKET'],
   [new RegExp(`(${tokenHeader}: |${cookie}=)[\\w-]{43}`, 'g'), '$1TOKEN'],
@@ -319,7 +355,11 @@ function stable(sample: RequestSample, dialect: Dialect): RequestSample {
     Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name,
-        name === dialect.tokenHeader ? 'TOKEN' : write(value),
+        name === dialect.tokenHeader
+          ? 'TOKEN'
+          : name === dialect.secondFactorHeader
+            ? '123456'
+            : write(value),
       ]),
     )
   const { path, headers, body, answer } = sample

@@ -176,6 +176,8 @@ const unlinked: Readonly<Record<string, string>> = {
   followEvents: 'its path is fixed',
   listAccessTokens: 'its path is fixed',
   readAccessToken: 'the list of tokens links it',
+  listSecondFactors: 'its path is fixed',
+  readSecondFactor: 'the list of second factors links it',
   readMemory: 'below a VM, at the path that older clients expect',
   readUsage: 'below a VM; the documents of the published interface do not change',
   readProcessors: 'below a VM, at the path that older clients expect',

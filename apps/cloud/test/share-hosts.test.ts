@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { simulatedHost, until, type Postgres } from '@skerry/lab'
+import { until, type Postgres } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 

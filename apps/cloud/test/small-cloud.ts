@@ -11,21 +11,19 @@ import { join } from 'node:path'
 import { hostServer, type MachineIdentity } from '@skerry/host-api'
 import {
   freePorts,
-  simulatedHost,
   startIssuer,
   startPostgres,
   startTemporal,
   until,
   type KeyPair,
   type Postgres,
-  type SimulatedHost,
   type Temporal,
 } from '@skerry/lab'
+import { simulatedHost, type SimulatedHost } from '@skerry/lab/simulated-host'
 import { openDatabase } from '@skerry/postgres'
 import type { HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
-import { hashPassword } from '../src/auth/password.ts'
 import { prepareLogins } from '../src/command-line/prepare-tables.ts'
 import type { CloudConfig } from '../src/config.ts'
 import { actingAs, cellLogins } from '../src/database/acting-as.ts'
@@ -35,6 +33,7 @@ import { makeCursors, type CursorsOf } from '../src/feeds/event-cursors.ts'
 import type { CellIdentity } from '../src/identity/issuers.ts'
 import { CloudClient, type Reply } from './cloud-client.ts'
 import { DIGEST, prepare } from './cloud-database.ts'
+import { lightHash } from './light-hash.ts'
 
 const CLOUD = 'lab'
 const CELL_PROGRAM = join(import.meta.dirname, 'cell-process.ts')
@@ -200,7 +199,7 @@ async function seed(db: Kysely<CloudTables>): Promise<void> {
     .values({ name: 'eng' })
     .returning('id')
     .executeTakeFirstOrThrow()
-  const password = await hashPassword(PASSWORD, randomBytes(16))
+  const password = await lightHash(PASSWORD)
   await db.insertInto('account').values({ org, name: 'alice', role: 'author', password }).execute()
   await db.insertInto('vdc').values({ org, name: 'main' }).execute()
   await db.insertInto('image').values({ digest: DIGEST, bytes: '1', virtual_mib: 64 }).execute()

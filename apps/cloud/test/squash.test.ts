@@ -48,7 +48,7 @@ const rows = [
 
 let postgres: Postgres
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
 })
 after(() => postgres[Symbol.asyncDispose]())
 

@@ -5,7 +5,8 @@ import { after, before, test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
-import { simulatedHost, type Postgres } from '@skerry/lab'
+import { type Postgres } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import { powerStates, type Order, type PowerState, type VmId } from '@skerry/vm'
 
 import { powersOf, type Status } from '../src/domain/vm-status.ts'

@@ -7,7 +7,8 @@ import { after, before, test } from 'node:test'
 
 import { Fault, retryableKinds } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
-import { simulatedHost, type Postgres, type SimulatedHost } from '@skerry/lab'
+import { type Postgres } from '@skerry/lab'
+import { simulatedHost, type SimulatedHost } from '@skerry/lab/simulated-host'
 import type { PowerState, TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 

@@ -1,7 +1,7 @@
 // A cloud with two tenants on one simulated host, without Temporal: a test decides when requests over HTTP are carried out.
 import assert from 'node:assert/strict'
 
-import { simulatedHost, type SimulatedHost } from '@skerry/lab'
+import { simulatedHost, type SimulatedHost } from '@skerry/lab/simulated-host'
 import type { TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,10 +14,9 @@ import { sql } from 'kysely'
 
 import { hashToken } from '../src/auth/access-token.ts'
 import { makeCheck } from '../src/auth/credentials.ts'
-import { hashPassword } from '../src/auth/password.ts'
+import type { PasskeyContext } from '../src/auth/passkeys.ts'
 import { makeSessions, type Sessions } from '../src/auth/sessions.ts'
 import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
-import type { Role } from '../src/domain/roles.ts'
 import { Feeds } from '../src/feeds/feeds.ts'
 import { byToken } from '../src/http/admission.ts'
 import { buildServer, type ServerOptions } from '../src/http/server.ts'
@@ -26,11 +24,13 @@ import { openUploads } from '../src/images/uploads.ts'
 import type { ForWorkflows } from '../src/machine-api/context.ts'
 import { byGrant } from '../src/machine-api/runs.ts'
 import { routes } from '../src/routes.ts'
+import { requireProof } from '../src/second-factors/prove.ts'
 import { addToCatalog } from '../src/tenants/catalogs.ts'
 import type { WebUi } from '../src/web-ui/serve-pages.ts'
 import type { WorkflowServers } from '../src/web-ui/workflow-servers.ts'
 import { isAction } from './acts.ts'
 import { screensOf, usageAt, type Screens } from './answering-hosts.ts'
+import { asking, type Answered, type Ask } from './asking.ts'
 import {
   DIGEST,
   eventCursors,
@@ -42,27 +42,19 @@ import {
 } from './cloud-database.ts'
 import { addConsole } from './console-row.ts'
 import { addEdge } from './edge-rows.ts'
-import { holdToSchema } from './held-to-schema.ts'
+import { addFactorRow } from './factor-row.ts'
+import { lightHash } from './light-hash.ts'
 import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
-import { pagesOf } from './pages-of.ts'
+import { makeLogins, pagesOf, secret, type Logins } from './pages-of.ts'
 import { addProviderRow } from './provider-row.ts'
+import { addRoleRow } from './role-row.ts'
+import { addWebhookRow } from './webhook-row.ts'
+
+export { XML, type Answered, type Ask, type Asked } from './asking.ts'
 
 /** The public address: the base of every link, although the test listens elsewhere. */
 export const BASE = 'https://cloud.example'
 export const ORIGINAL_BASE = 'https://original.example'
-export const XML = 'application/*+xml;version=5.1'
-
-export interface Answered {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly text: string
-}
-
-export interface Asked {
-  readonly token?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-}
 
 /** An organisation with a user, and the ids of all resources that a path may name. */
 export interface Tenant {
@@ -79,8 +71,6 @@ export interface Spoken {
   readonly port: number
   readonly ask: Ask
 }
-
-export type Ask = (method: string, path: string, requested?: Asked) => Promise<Answered>
 
 export interface TenantsApi extends AsyncDisposable {
   readonly cloud: CloudDatabase
@@ -99,7 +89,7 @@ export interface TenantsApi extends AsyncDisposable {
   /** The same, as the machine API offers it to workflow servers. */
   readonly forWorkflows: ForWorkflows
   /** A token of a new user of this role: without the cost of a login. */
-  enter(org: OrgId, role: Role): Promise<string>
+  enter(org: OrgId, role: string): Promise<string>
   /** Makes the session of `eng` valid again after something ended it. */
   resume(): Promise<void>
 }
@@ -111,36 +101,25 @@ export async function openTenantsApi(
 ): Promise<TenantsApi> {
   const postgres = await startDatabases()
   const cloud = await openCloudDatabase(postgres)
-  const password = await hashPassword('secret', randomBytes(16))
-  const check = makeCheck(cloud.db, password, { now: () => performance.now(), open: openSealed })
-  const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), check)
-  const screens: Screens = { armed: [], away: false }
+  const password = await lightHash('secret')
   const time = { aheadMs: 0 }
+  const clock = { now: () => new Date(Date.now() + time.aheadMs) }
+  const now = () => performance.now()
+  const check = makeCheck(cloud.db, password, { now, open: openSealed, clock })
+  const sessions = makeSessions(cloud.db, secret, check)
+  const screens: Screens = { armed: [], away: false }
   const images = await mkdtemp(join(tmpdir(), 'skerry-images-'))
   const mistakes: unknown[] = []
   const log = (message: string, cause?: unknown) => mistakes.push([message, cause])
-  const feeds = new Feeds({ db: cloud.db, now: () => performance.now(), log })
-  const context = {
-    as: (principal: CloudDatabase['principal'], work: Parameters<CloudDatabase['as']>[1]) =>
-      principal.role === 'system administrator'
-        ? cloud.db.transaction().execute(work)
-        : cloud.as(principal, work),
-    reads: (reach: OrgId | 'all') => cloud.reads.of(reach),
-    screens: screensOf(screens),
-    usage: usageAt(screens),
-    wake: () => undefined,
-    clock: { now: () => new Date(Date.now() + time.aheadMs) },
-    secret: () => randomBytes(32).toString('base64url'),
-    seal,
-    feeds,
-    eventCursors,
-    uploads: openUploads(cloud.db, images),
-    base: new URL(BASE),
-    console: 'console.example',
-  } as Parameters<typeof buildServer>[0]
+  const feeds = new Feeds({ db: cloud.db, now, log })
+  const prove: PasskeyContext['requireProof'] = (principal, code) =>
+    requireProof({ db: cloud.db, open: openSealed, clock }, principal, code)
+  const given = { db: cloud.db, sessions, base: BASE, requireProof: prove }
+  const { openIdServers, ...logins } = makeLogins(given)
+  const context = contextOf({ cloud, screens, clock, images, feeds, openIdServers, prove })
   const options = { requestId: randomUUID, log }
   const servers: FastifyInstance[] = []
-  const listening = { context, options, sessions, files, servers, workflows }
+  const listening = { context, options, sessions, files, servers, workflows, logins }
   const runs = buildServer(context, routes, byGrant(cloud.db), { ...options, dialect: ours })
   await runs.ready()
   const spoken = [
@@ -174,22 +153,58 @@ export async function openTenantsApi(
   }
 }
 
+interface ContextParts extends Pick<TenantsApi, 'cloud' | 'screens' | 'images'> {
+  readonly clock: Context['clock']
+  readonly feeds: Feeds
+  readonly openIdServers: Context['openIdServers']
+  readonly prove: PasskeyContext['requireProof']
+}
+
+type Context = Parameters<typeof buildServer>[0]
+
+function contextOf(parts: ContextParts): Context {
+  const { cloud, screens, clock, images, feeds, openIdServers, prove } = parts
+  return {
+    as: (principal: CloudDatabase['principal'], work: Parameters<CloudDatabase['as']>[1]) =>
+      principal.role === 'system administrator'
+        ? cloud.db.transaction().execute(work)
+        : cloud.as(principal, work),
+    reads: (reach: OrgId | 'all') => cloud.reads.of(reach),
+    screens: screensOf(screens),
+    usage: usageAt(screens),
+    wake: () => undefined,
+    clock,
+    requireProof: prove,
+    secret,
+    seal,
+    feeds,
+    eventCursors,
+    openIdServers,
+    uploads: openUploads(cloud.db, images),
+    postMessage: async () => ({ is: 'answered', status: 204 }),
+    base: new URL(BASE),
+    console: 'console.example',
+  } as Context
+}
+
 interface Listening extends Pick<WebUi, 'files' | 'sessions'> {
-  readonly context: Parameters<typeof buildServer>[0]
+  readonly context: Context
   readonly options: Omit<ServerOptions, 'dialect'>
   readonly sessions: Sessions
   readonly workflows: WorkflowServers | undefined
+  readonly logins: Logins
   /** The caller closes them. */
   readonly servers: FastifyInstance[]
 }
 
 async function speak(
-  { context, options, sessions, files, servers, workflows }: Listening,
+  { context, options, sessions, files, servers, workflows, logins }: Listening,
   dialect: Dialect,
   address: string,
 ): Promise<Spoken> {
   const base = new URL(address)
-  const ui = pagesOf({ files, sessions, dialect, base, console: context.console }, workflows)
+  const page = { files, sessions, dialect, base, console: context.console }
+  const ui = pagesOf(page, workflows, logins)
   const server = buildServer({ ...context, base }, routes, byToken(sessions, dialect, base), {
     ...options,
     dialect,
@@ -252,10 +267,7 @@ async function addTenant(
     token,
     body: '<AccessTokenParams name="script"/>',
   })
-  const upload = await ask('POST', `/api/catalog/${item.catalog}/action/upload`, {
-    token,
-    body: '<UploadParams name="on its way" size="1"/>',
-  })
+  const upload = await announceUpload(ask, item.catalog, token)
   const ids = {
     org,
     vdc: vdc.id,
@@ -263,12 +275,15 @@ async function addTenant(
     ...(await addEdge(db, { org, vdc: vdc.id, name, host })),
     securityGroup: await addSecurityGroupRow(db, org, 'lab'),
     provider: await addProviderRow(db, org, 'lab'),
+    role: (await addRoleRow(db, org, 'lab')).id,
+    webhook: await addWebhookRow(db, org, 'lab'),
     template: `vappTemplate-${template.id}`,
     entity: idOf(vm),
     task: idOf(task),
     accessToken: idOf(readXml(script.text)),
+    secondFactor: await addFactorRow(db, { org, account: account.id }, 'tablet'),
     userToken: idOf(readXml(script.text)),
-    upload: idOf(readXml(upload.text)),
+    upload,
     catalog: item.catalog,
     catalogItem: item.id,
     account: account.id,
@@ -280,7 +295,13 @@ async function addTenant(
   return { org, token, ids, vapp: idOf(vapp) }
 }
 
-async function enter({ db }: CloudDatabase, org: OrgId, role: Role): Promise<string> {
+async function announceUpload(ask: Ask, catalog: string, token: string): Promise<string> {
+  const body = '<UploadParams name="on its way" size="1"/>'
+  const made = await ask('POST', `/api/catalog/${catalog}/action/upload`, { token, body })
+  return idOf(readXml(made.text))
+}
+
+async function enter({ db }: CloudDatabase, org: OrgId, role: string): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   const name = `${role.replaceAll(' ', '-')}-${token.slice(0, 6)}`
   const account = await db
@@ -311,49 +332,6 @@ export const instantiate = (name: string, template: string, powerOn: boolean): s
   `<InstantiateVAppTemplateParams xmlns="${ours.namespace('params')}" name="${name}" powerOn="${powerOn}">` +
   `<Source href="${BASE}/api/vAppTemplate/vappTemplate-${template}"/></InstantiateVAppTemplateParams>`
 
-const asking =
-  (at: Pick<Spoken, 'port' | 'dialect'>): Ask =>
-  (method, path, requested = {}) =>
-    send(at, method, path, requested)
-
-async function send(
-  { port, dialect }: Pick<Spoken, 'port' | 'dialect'>,
-  method: string,
-  path: string,
-  requested: Asked,
-): Promise<Answered> {
-  const { token, body } = requested
-  const own = token === undefined ? {} : { [dialect.tokenHeader]: token }
-  const headers = { accept: XML, ...own, ...requested.headers }
-  const answer = Promise.withResolvers<Answered>()
-  const sent = request({ port, host: '127.0.0.1', method, path, headers }, (response) => {
-    let text = ''
-    response.setEncoding('utf8')
-    response.on('data', (chunk: string) => (text += chunk))
-    response.on('end', () => {
-      const { statusCode: status = 0, headers: got } = response
-      try {
-        const { accept } = headers
-        holdToSchema({
-          dialect,
-          requested: `${method} ${path}`,
-          accept,
-          status,
-          type: got['content-type'],
-          text,
-        })
-        answer.resolve({ status, headers: got, text })
-      } catch (error) {
-        answer.reject(error)
-      }
-    })
-    response.on('error', answer.reject)
-  })
-  sent.on('error', answer.reject)
-  sent.end(body)
-  return answer.promise
-}
-
 export const pathOf = (href: string): string => href.replace(BASE, '').replace(ORIGINAL_BASE, '')
 export const hrefOf = (node: Element | undefined): string => attribute(node, 'href') ?? ''
 
@@ -370,7 +348,7 @@ export const linksOf = (node: Element): Record<string, string> =>
 
 /** Every address in a document that is not an action. */
 export function* toRead(node: Element): Iterable<string> {
-  if (hrefOf(node) !== '' && !isAction(attribute(node, 'rel'))) yield hrefOf(node)
+  if (hrefOf(node) !== '' && !isAction(attribute(node, 'rel'), hrefOf(node))) yield hrefOf(node)
   for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
 }
 

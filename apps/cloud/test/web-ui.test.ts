@@ -108,6 +108,7 @@ test('the configuration names the session where the cookie counts, with role and
     name: 'cloud.example',
     version: '0.1.0',
     console: 'console.example',
+    passkeys: true,
   }
   const read = async (
     headers: Headers,

@@ -13,7 +13,7 @@ import { openZone, projectAll } from './open-zone.ts'
 
 let postgres: (Postgres & AsyncDisposable) | undefined
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases('nothing')
 })
 after(async () => {
   await postgres?.[Symbol.asyncDispose]()

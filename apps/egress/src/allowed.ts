@@ -1,7 +1,6 @@
 // Decides which servers a workflow may call: only those on its organisation's list. Pure; fetch-out.ts applies the decision.
 import { Fault } from '@skerry/fault'
-
-import { isPublic, plainAddress } from './addresses.ts'
+import { isPublic, plainAddress } from '@skerry/service'
 
 /** One server that an organisation's workflows may call. */
 export interface EgressRule {

@@ -1,5 +1,5 @@
+import { type Static, Type } from '@skerry/schema'
 import { configShape, HealthListener } from '@skerry/service'
-import { Type, type Static } from 'typebox'
 
 const Rule = Type.Object(
   {

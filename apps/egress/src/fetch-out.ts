@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https'
 import { isIPv6 } from 'node:net'
 
 import { Fault } from '@skerry/fault'
+import { readBytes } from '@skerry/service'
 
 import { findTarget, chooseAddress, type EgressRule, type EgressTarget } from './allowed.ts'
 
@@ -117,24 +118,12 @@ async function send(
   })
   request.end(body)
   const response = await promise
-  const pieces: Buffer[] = []
-  let size = 0
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    size += piece.length
-    if (size > way.limits.answerBytes) {
-      request.destroy()
-      throw new Fault(
-        'no-room',
-        `the response of ${host} is larger than ${way.limits.answerBytes} bytes`,
-      )
-    }
-    pieces.push(piece)
-  }
-  return {
-    status: response.statusCode ?? 0,
-    headers: headersOf(response),
-    body: Buffer.concat(pieces),
-  }
+  const { answerBytes } = way.limits
+  const bytes = await readBytes(response, answerBytes, () => {
+    request.destroy()
+    return new Fault('no-room', `the response of ${host} is larger than ${answerBytes} bytes`)
+  })
+  return { status: response.statusCode ?? 0, headers: headersOf(response), body: bytes }
 }
 
 const headersOf = ({ headersDistinct }: IncomingMessage): Record<string, string> =>

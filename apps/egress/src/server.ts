@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
 import { Fault } from '@skerry/fault'
+import { Compile, type Static, Type } from '@skerry/schema'
 import {
   createListener,
   internalFault,
@@ -10,8 +11,6 @@ import {
   sendJson,
   serveJson,
 } from '@skerry/service'
-import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 import type { EgressRules } from './allowed.ts'
 import { fetchOut, type OutboundOptions } from './fetch-out.ts'

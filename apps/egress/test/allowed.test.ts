@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
+import { isPublic, plainAddress } from '@skerry/service'
 
-import { isPublic, plainAddress } from '../src/addresses.ts'
 import { findTarget, chooseAddress, type EgressRule } from '../src/allowed.ts'
 
 const everything: readonly EgressRule[] = ['http', 'https'].map((scheme) => ({

@@ -1,5 +1,5 @@
+import { type Static, Type } from '@skerry/schema'
 import { configShape, HealthListener, Listener } from '@skerry/service'
-import { Type, type Static } from 'typebox'
 
 import { checkedBlock } from './projection/addresses.ts'
 

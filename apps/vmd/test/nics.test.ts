@@ -5,7 +5,8 @@ import { after, before, test } from 'node:test'
 
 import type { Fault } from '@skerry/fault'
 import type { Goal, HostApi } from '@skerry/host-api'
-import { reasonWithoutRoot, simulatedHost } from '@skerry/lab'
+import { reasonWithoutRoot } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { HostOverlay, Nic, VmId } from '@skerry/vm'
 
 import { overlayDirectory } from '../../../packages/engine/src/host/paths.ts'

@@ -1,6 +1,7 @@
 // Every address and its page.
 import { createBrowserRouter, redirect, type RouteObject } from 'react-router'
 
+import { paths } from './app/paths.ts'
 import { Shell } from './app/shell.tsx'
 import { loadPage } from './data/load-page.ts'
 import { session, type PageConfig } from './data/session.ts'
@@ -10,11 +11,17 @@ import { NotFoundPage } from './pages/not-found/page.tsx'
 
 /** A user without a session logs in first, and comes back to the same address. */
 const requireSession: NonNullable<RouteObject['loader']> = ({ request }) => {
-  if (session.get()) return null
+  const current = session.get()
+  if (current?.isLimited) return redirect(paths.secondFactor)
+  if (current) return null
   const { pathname, search } = new URL(request.url)
   const to = pathname.replace(/^\/ui/, '') + search
   return redirect(to === '/' ? '/login' : `/login?to=${encodeURIComponent(to)}`)
 }
+
+/** Only for a user who may do nothing else; others add one in their settings. */
+const requireLimited: NonNullable<RouteObject['loader']> = () =>
+  session.get()?.isLimited ? null : redirect(paths.settings)
 
 const cloudPages: RouteObject[] = [
   {
@@ -49,6 +56,10 @@ const cloudPages: RouteObject[] = [
   {
     path: 'templates/:template',
     lazy: { Component: async () => (await import('./pages/template/page.tsx')).TemplatePage },
+  },
+  {
+    path: 'catalogs/:catalog',
+    lazy: { Component: async () => (await import('./pages/catalog/page.tsx')).CatalogPage },
   },
   {
     path: 'networks',
@@ -92,6 +103,10 @@ const cloudPages: RouteObject[] = [
     lazy: {
       Component: async () => (await import('./pages/security-group/page.tsx')).SecurityGroupPage,
     },
+  },
+  {
+    path: 'device',
+    lazy: { Component: async () => (await import('./pages/device/page.tsx')).DevicePage },
   },
   {
     path: 'reach',
@@ -254,6 +269,13 @@ export function createRouter(kind: PageConfig['kind']) {
   const router = createBrowserRouter(
     [
       { path: '/login', Component: LoginPage },
+      {
+        path: '/second-factor',
+        loader: requireLimited,
+        lazy: {
+          Component: async () => (await import('./pages/second-factor/page.tsx')).SecondFactorPage,
+        },
+      },
       {
         path: '/',
         loader: requireSession,

@@ -69,6 +69,15 @@ test('a tab reads everything again if the stream of another tab left out events'
   assert.deepEqual(said, ['live', 'live', 'reset', 'live'])
 })
 
+test('what was read before the first stream was open is read again', () => {
+  const { tab, said } = openTab()
+  tab.share({ is: 'state', state: 'live', after: undefined })
+  tab.share({ is: 'id', id: '9-1' })
+  tab.share({ is: 'state', state: 'lost', after: '9-1' })
+  tab.share({ is: 'state', state: 'live', after: '9-1' })
+  assert.deepEqual(said, ['live', 'reset', 'lost', 'live'])
+})
+
 test('a new tab gets the position of the stream from the tab that reads, until that gives the stream away', () => {
   const { tab, sent } = openTab()
   tab.share({ is: 'state', state: 'live', after: undefined })

@@ -1,7 +1,7 @@
 // Every response in JSON that a test receives has the form that the OpenAPI document describes.
 import assert from 'node:assert/strict'
 
-import { Compile, type Validator } from 'typebox/compile'
+import { Compile, type Validator } from '@skerry/schema'
 
 import { documentSchemas } from '../src/documents/schemas.ts'
 import { routes } from '../src/routes.ts'

@@ -13,7 +13,7 @@ const BEFORE = join(import.meta.dirname, 'squash')
 const NOW = join(import.meta.dirname, '../migrations/0001-workflow.sql')
 
 test('the squashed migration makes what the migrations before it made', async () => {
-  await using postgres = await startDatabases()
+  await using postgres = await startDatabases('nothing')
   const files = (await readdir(BEFORE)).sort().map((name) => join(BEFORE, name))
   assert.equal(files.length, 3)
   const [old, now] = [await catalogAfter(postgres, files), await catalogAfter(postgres, [NOW])]

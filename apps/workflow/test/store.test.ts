@@ -31,6 +31,7 @@ import {
   seedWorkflow,
   someone,
   type WorkflowDatabase,
+  workflowTables,
 } from './workflow-database.ts'
 
 let postgres: Postgres & AsyncDisposable
@@ -38,7 +39,7 @@ let store: WorkflowDatabase
 const [alice, bob] = [someone('eng'), someone('ops')]
 
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases(workflowTables)
   store = await openWorkflowDatabase(postgres)
 })
 after(async () => {

@@ -22,6 +22,7 @@ import {
   seedWorkflow,
   someone,
   type WorkflowDatabase,
+  workflowTables,
 } from './workflow-database.ts'
 
 let postgres: Postgres & AsyncDisposable
@@ -29,7 +30,7 @@ let store: WorkflowDatabase
 const [alice, bob, root] = [someone('eng'), someone('ops'), someone('System')]
 
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases(workflowTables)
   store = await openWorkflowDatabase(postgres)
 })
 after(async () => {

@@ -16,6 +16,7 @@ import {
   seedWorkflow,
   someone,
   type WorkflowDatabase,
+  workflowTables,
 } from './workflow-database.ts'
 
 let postgres: Postgres & AsyncDisposable
@@ -24,7 +25,7 @@ const principal = someone('eng')
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
 before(async () => {
-  postgres = await startDatabases()
+  postgres = await startDatabases(workflowTables)
   store = await openWorkflowDatabase(postgres)
 })
 after(async () => {

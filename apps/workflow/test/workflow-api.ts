@@ -33,6 +33,7 @@ import {
   someone,
   type orgs,
   type WorkflowDatabase,
+  workflowTables,
 } from './workflow-database.ts'
 
 /** The public URL in every link, although the test listens elsewhere. */
@@ -81,7 +82,7 @@ export const authorization = ({ user, orgName }: WorkflowPrincipal, password = P
 export async function openWorkflowApi(
   functions: ReadonlySet<string> = new Set(['skerry.vm.powerOn']),
 ): Promise<WorkflowApi> {
-  const postgres = await startDatabases()
+  const postgres = await startDatabases(workflowTables)
   const store = await openWorkflowDatabase(postgres)
   const [cloud, runs] = [simulatedCloud(), simulatedRuns()]
   const evaluator = startEvaluator({ threads: 1 })

@@ -6,7 +6,13 @@ import { inOrg, openDatabase, openTenants } from '@skerry/postgres'
 import type { OrgId, UserId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
-import { seesAll, type WorkflowRole, type WorkflowPrincipal } from '../src/identity/rights.ts'
+import { tablesOf } from '../../cloud/test/cloud-database.ts'
+import {
+  rights,
+  seesAll,
+  type WorkflowRole,
+  type WorkflowPrincipal,
+} from '../src/identity/rights.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import { ensureCategory } from '../src/store/categories.ts'
 import type { WorkflowTables, WorkflowTx, RunValues } from '../src/store/database.ts'
@@ -22,6 +28,9 @@ export interface WorkflowDatabase extends AsyncDisposable {
   readonly url: string
   as<T>(principal: WorkflowPrincipal, work: (tx: WorkflowTx) => Promise<T>): Promise<T>
 }
+
+/** For a PostgreSQL whose databases are prepared with the tables of a workflow server. */
+export const workflowTables = tablesOf('workflow', prepareTables)
 
 export async function openWorkflowDatabase(postgres: Postgres): Promise<WorkflowDatabase> {
   const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepareTables)
@@ -64,6 +73,7 @@ export const someone = (
   org: orgs[orgName],
   orgName,
   role,
+  rights: rights[role],
 })
 
 const role0 = (orgName: keyof typeof orgs): WorkflowRole =>

@@ -2,6 +2,32 @@
 
 /** The documents of responses and requests by name. A name that ends in Input is a part of a document, for a request. */
 export interface CloudDocuments {
+  /** A user or a group of the organisation, and its level. */
+  readonly AccessSetting: {
+    readonly subject: CloudDocuments['AccessSettingSubject']
+    readonly accessLevel: 'ReadOnly' | 'Change' | 'FullControl'
+  }
+  /** A user or a group of the organisation, and its level. */
+  readonly AccessSettingInput: {
+    readonly subject?: CloudDocuments['AccessSettingSubjectInput']
+    readonly accessLevel?: 'ReadOnly' | 'Change' | 'FullControl'
+  }
+  readonly AccessSettingSubject: {
+    readonly type: 'user' | 'group'
+    readonly name?: string
+    /** The name of the identity server of a group. */
+    readonly provider?: string
+    /** Of a user, for administrators of users. In a request it counts before the name. */
+    readonly href?: string
+  }
+  readonly AccessSettingSubjectInput: {
+    readonly type?: 'user' | 'group'
+    readonly name?: string
+    /** The name of the identity server of a group. */
+    readonly provider?: string
+    /** Of a user, for administrators of users. In a request it counts before the name. */
+    readonly href?: string
+  }
   /** An API token of a user, for a script. It has the rights of its user, and is accepted wherever a password is. */
   readonly AccessToken: {
     readonly href?: string
@@ -48,6 +74,8 @@ export interface CloudDocuments {
     /** What counts against the quota now: storage is disks, snapshots, saved memory, templates and uploads. Not for requests. */
     readonly used?: CloudDocuments['Quota']
     readonly leases?: CloudDocuments['Leases']
+    /** Whether users with a password need a second factor. Who has none may only add one. */
+    readonly secondFactorRequired?: boolean
     readonly users?: CloudDocuments['Users']
     readonly vdcs?: CloudDocuments['Vdcs']
   }
@@ -67,6 +95,8 @@ export interface CloudDocuments {
     /** What counts against the quota now: storage is disks, snapshots, saved memory, templates and uploads. Not for requests. */
     readonly used?: CloudDocuments['QuotaInput']
     readonly leases?: CloudDocuments['LeasesInput']
+    /** Whether users with a password need a second factor. Who has none may only add one. */
+    readonly secondFactorRequired?: boolean
     readonly users?: CloudDocuments['UsersInput']
     readonly vdcs?: CloudDocuments['VdcsInput']
   }
@@ -213,6 +243,8 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly description?: string
     readonly tasks?: CloudDocuments['Tasks']
+    /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
+    readonly unavailable: readonly (CloudDocuments['Unavailable'])[]
     readonly catalogItems: CloudDocuments['CatalogCatalogItems']
     readonly isPublished: boolean
     readonly dateCreated: string
@@ -346,6 +378,34 @@ export interface CloudDocuments {
     readonly type?: string
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly console: readonly (CloudDocuments['Console'])[]
+  }
+  /** With whom a vApp or a catalog is shared: the whole list. */
+  readonly ControlAccessParams: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    /** In its organisation. */
+    readonly isSharedToEveryone: boolean
+    /** Only if it is shared to everyone. */
+    readonly everyoneAccessLevel?: 'ReadOnly' | 'Change' | 'FullControl'
+    readonly accessSettings?: CloudDocuments['ControlAccessParamsAccessSettings']
+  }
+  readonly ControlAccessParamsAccessSettings: {
+    readonly accessSetting: readonly (CloudDocuments['AccessSetting'])[]
+  }
+  readonly ControlAccessParamsAccessSettingsInput: {
+    readonly accessSetting?: readonly (CloudDocuments['AccessSettingInput'])[]
+  }
+  /** With whom a vApp or a catalog is shared: the whole list. */
+  readonly ControlAccessParamsInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    /** In its organisation. */
+    readonly isSharedToEveryone?: boolean
+    /** Only if it is shared to everyone. */
+    readonly everyoneAccessLevel?: 'ReadOnly' | 'Change' | 'FullControl'
+    readonly accessSettings?: CloudDocuments['ControlAccessParamsAccessSettingsInput']
   }
   readonly CreateSnapshotParams: {
     readonly name?: string
@@ -787,22 +847,49 @@ export interface CloudDocuments {
     readonly description?: string
     readonly tasks?: CloudDocuments['Tasks']
     readonly isEnabled?: boolean
-    /** ldaps://…, or ldap://… with StartTls. The first that answers is used. */
+    /** Of ldap: ldaps://…, or ldap://… with StartTls; the first that answers is used. Of oidc: the issuer, https://…. */
     readonly url: readonly (string)[]
     readonly startTls?: boolean
     /** PEM certificates of its issuers. Default: those that a cell trusts. */
     readonly ca?: string
-    /** The DN that searches for people and groups. */
-    readonly reader: string
-    /** Of the Reader. In requests only. */
+    /** Of ldap: the DN that searches for people and groups. */
+    readonly reader?: string
+    /** Of oidc: the client id of this cloud at the identity server. */
+    readonly client?: string
+    /** Of the Reader, or the secret of the Client. In requests only. */
     readonly password?: string
-    /** Where People and Groups are, unless they have a base of their own. */
-    readonly base: string
+    /** Of oidc: what is asked for, separated by spaces. Default: openid profile groups. */
+    readonly scopes?: string
+    readonly claims?: CloudDocuments['IdentityProviderClaims']
+    /** Of oidc: alice@DOMAIN is alice here; other domains are refused. */
+    readonly domain?: string
+    /** Of oidc: a way to log in there of which one is required. */
+    readonly acr: readonly (string)[]
+    /** Of oidc: who has not logged in there for so many days loses all access. Default: 30. */
+    readonly proofDays?: number
+    /** Of oidc: the address that the identity server must know. Not for requests. */
+    readonly redirectUrl?: string
+    /** Of oidc: the address for back-channel logout. Not for requests. */
+    readonly logoutUrl?: string
+    /** Of ldap: where People and Groups are, unless they have a base of their own. */
+    readonly base?: string
     readonly people?: CloudDocuments['IdentityProviderPeople']
     readonly groups?: CloudDocuments['IdentityProviderGroups']
     readonly groupRole: readonly (CloudDocuments['GroupRole'])[]
     readonly silentSince?: string
     readonly doubtedSince?: string
+  }
+  readonly IdentityProviderClaims: {
+    /** The claim that is the name of a user. Default: preferred_username. */
+    readonly name?: string
+    /** The claim that lists groups. Default: groups. */
+    readonly groups?: string
+  }
+  readonly IdentityProviderClaimsInput: {
+    /** The claim that is the name of a user. Default: preferred_username. */
+    readonly name?: string
+    /** The claim that lists groups. Default: groups. */
+    readonly groups?: string
   }
   readonly IdentityProviderGroups: {
     readonly base?: string
@@ -831,16 +918,31 @@ export interface CloudDocuments {
     readonly description?: string
     readonly tasks?: CloudDocuments['TasksInput']
     readonly isEnabled?: boolean
-    /** ldaps://…, or ldap://… with StartTls. The first that answers is used. */
+    /** Of ldap: ldaps://…, or ldap://… with StartTls; the first that answers is used. Of oidc: the issuer, https://…. */
     readonly url?: readonly (string)[]
     readonly startTls?: boolean
     /** PEM certificates of its issuers. Default: those that a cell trusts. */
     readonly ca?: string
-    /** The DN that searches for people and groups. */
+    /** Of ldap: the DN that searches for people and groups. */
     readonly reader?: string
-    /** Of the Reader. In requests only. */
+    /** Of oidc: the client id of this cloud at the identity server. */
+    readonly client?: string
+    /** Of the Reader, or the secret of the Client. In requests only. */
     readonly password?: string
-    /** Where People and Groups are, unless they have a base of their own. */
+    /** Of oidc: what is asked for, separated by spaces. Default: openid profile groups. */
+    readonly scopes?: string
+    readonly claims?: CloudDocuments['IdentityProviderClaimsInput']
+    /** Of oidc: alice@DOMAIN is alice here; other domains are refused. */
+    readonly domain?: string
+    /** Of oidc: a way to log in there of which one is required. */
+    readonly acr?: readonly (string)[]
+    /** Of oidc: who has not logged in there for so many days loses all access. Default: 30. */
+    readonly proofDays?: number
+    /** Of oidc: the address that the identity server must know. Not for requests. */
+    readonly redirectUrl?: string
+    /** Of oidc: the address for back-channel logout. Not for requests. */
+    readonly logoutUrl?: string
+    /** Of ldap: where People and Groups are, unless they have a base of their own. */
     readonly base?: string
     readonly people?: CloudDocuments['IdentityProviderPeopleInput']
     readonly groups?: CloudDocuments['IdentityProviderGroupsInput']
@@ -1034,14 +1136,14 @@ export interface CloudDocuments {
     readonly id?: string
     readonly name?: string
     readonly type?: string
-    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
+    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'resend' | 'replaceSecret' | 'confirm' | 'replaceRecoveryCodes' | 'removeSecondFactors' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'controlAccess' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
   }
   readonly LinkInput: {
     readonly href?: string
     readonly id?: string
     readonly name?: string
     readonly type?: string
-    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
+    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'resend' | 'replaceSecret' | 'confirm' | 'replaceRecoveryCodes' | 'removeSecondFactors' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'controlAccess' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
   }
   readonly Metadata: {
     readonly href?: string
@@ -1280,6 +1382,22 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly metadata?: CloudDocuments['Metadata']
   }
+  /** A second factor with its secret. It is shown only once, and counts after a code of it was sent. */
+  readonly NewSecondFactor: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    /** The otpauth: address that an app reads, as a QR code. */
+    readonly address: string
+    /** The secret in it, to be typed: 32 characters of base32. */
+    readonly secret: string
+  }
   readonly OperatingSystemSection: {
     readonly required?: boolean
     readonly id: number
@@ -1374,6 +1492,48 @@ export interface CloudDocuments {
     readonly numberOfUsers?: number
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly metadata?: CloudDocuments['Metadata']
+  }
+  /** A set of rights, which users and groups have by its name. */
+  readonly OrgRole: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly right: readonly (string)[]
+    /** The number of users who have it. Not for requests. */
+    readonly users?: number
+    /** The number of groups of identity servers that have it. Not for requests. */
+    readonly groups?: number
+  }
+  /** A set of rights, which users and groups have by its name. */
+  readonly OrgRoleInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly right?: readonly (string)[]
+    /** The number of users who have it. Not for requests. */
+    readonly users?: number
+    /** The number of groups of identity servers that have it. Not for requests. */
+    readonly groups?: number
+  }
+  /** The roles of an organisation, beside those that every organisation has. */
+  readonly OrgRoles: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    /** A set of rights, which users and groups have by its name. */
+    readonly orgRole: readonly (CloudDocuments['OrgRole'])[]
   }
   /** What an organisation used, the oldest period first. Values are units times milliseconds, so that no sum is rounded. */
   readonly OrgUsage: {
@@ -1600,6 +1760,11 @@ export interface CloudDocuments {
     readonly sourcedItem?: readonly (CloudDocuments['SourcedItem'])[]
     readonly deleteItem?: readonly (CloudDocuments['ReferenceInput'])[]
   }
+  /** Codes that take the place of the app or passkey, each once. They are shown only once; earlier ones count no more. None: those that the user has still count. */
+  readonly RecoveryCodes: {
+    readonly type?: string
+    readonly code: readonly (string)[]
+  }
   /** Points at a thing that has a document of its own. */
   readonly Reference: {
     readonly href: string
@@ -1613,6 +1778,11 @@ export interface CloudDocuments {
     readonly id?: string
     readonly name?: string
     readonly type?: string
+  }
+  /** The events that a webhook sends again. */
+  readonly ResendParams: {
+    /** The id of the first event, or 0-0 for all that are kept. */
+    readonly from: string
   }
   /** Has an address, and leads on from there. */
   readonly Resource: {
@@ -1631,6 +1801,41 @@ export interface CloudDocuments {
     /** Where a WebSocket finds the screen, with the same ticket in it. */
     readonly wss: string
     readonly value: string
+  }
+  /** An app that makes codes for a user, or a passkey. With one that is confirmed, a password alone does not log in. */
+  readonly SecondFactor: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly kind: 'TOTP' | 'PASSKEY'
+    /** Whether a code of it was sent; a passkey is confirmed from the beginning. One that is not confirmed ends after 15 minutes. */
+    readonly confirmed: boolean
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly created: string
+    readonly lastUsed?: string
+  }
+  /** The six digits that the app shows. */
+  readonly SecondFactorCode: {
+    readonly code: string
+  }
+  /** Asks for a second factor under this name. */
+  readonly SecondFactorParams: {
+    readonly name: string
+  }
+  /** The second factors of a user. */
+  readonly SecondFactors: {
+    readonly href?: string
+    readonly type?: string
+    readonly recoveryCodesLeft: number
+    /** Whether the organisation requires one. Without one, its users may only add one. */
+    readonly required: boolean
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly secondFactor: readonly (CloudDocuments['SecondFactor'])[]
   }
   /** Which packets VMs with some labels accept and send. */
   readonly SecurityGroup: {
@@ -1987,7 +2192,7 @@ export interface CloudDocuments {
   }
   /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
   readonly Unavailable: {
-    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
+    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'resend' | 'replaceSecret' | 'confirm' | 'replaceRecoveryCodes' | 'removeSecondFactors' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'controlAccess' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
     readonly type?: string
     /** right: the role lacks it. state: it needs another state. nothing: it would change nothing. closed: it is being deleted. */
     readonly code: 'right' | 'state' | 'nothing' | 'closed'
@@ -1995,7 +2200,7 @@ export interface CloudDocuments {
   }
   /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
   readonly UnavailableInput: {
-    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
+    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'test' | 'resend' | 'replaceSecret' | 'confirm' | 'replaceRecoveryCodes' | 'removeSecondFactors' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'controlAccess' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
     readonly type?: string
     /** right: the role lacks it. state: it needs another state. nothing: it would change nothing. closed: it is being deleted. */
     readonly code?: 'right' | 'state' | 'nothing' | 'closed'
@@ -2488,6 +2693,100 @@ export interface CloudDocuments {
     /** When the task turns back if it has not gone on. One that has not begun waits until it is canceled. */
     readonly givesUpAt?: string
   }
+  /** An address that gets the events of an organisation, in their order. */
+  readonly Webhook: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly isEnabled?: boolean
+    readonly url: string
+    /** A kind of events, or vm. for all kinds that begin with it. None: all kinds. */
+    readonly kind: readonly (string)[]
+    /** It signs messages. Only in the response that makes it. */
+    readonly secret?: string
+    /** Events that were not taken yet, counted up to 1000. Not for requests. */
+    readonly behind?: number
+    /** asked: by an administrator. failing: it took nothing for three days. gone: it answered 410. Not for requests. */
+    readonly disabledBecause?: string
+    readonly failingSince?: string
+    readonly nextAttempt?: string
+    readonly lastAnswer?: string
+    /** A message, the newest first. Not for requests. */
+    readonly delivery: readonly (CloudDocuments['WebhookDelivery'])[]
+  }
+  /** A message, the newest first. Not for requests. */
+  readonly WebhookDelivery: {
+    readonly at: string
+    readonly taken: boolean
+    readonly answer: string
+    /** The HTTP status; missing: there was no answer. */
+    readonly status?: number
+    readonly milliseconds: number
+    readonly events: number
+    /** The id of the first event: From of ResendParams. */
+    readonly firstEvent: string
+    readonly lastEvent: string
+  }
+  /** A message, the newest first. Not for requests. */
+  readonly WebhookDeliveryInput: {
+    readonly at?: string
+    readonly taken?: boolean
+    readonly answer?: string
+    /** The HTTP status; missing: there was no answer. */
+    readonly status?: number
+    readonly milliseconds?: number
+    readonly events?: number
+    /** The id of the first event: From of ResendParams. */
+    readonly firstEvent?: string
+    readonly lastEvent?: string
+  }
+  /** An address that gets the events of an organisation, in their order. */
+  readonly WebhookInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly isEnabled?: boolean
+    readonly url?: string
+    /** A kind of events, or vm. for all kinds that begin with it. None: all kinds. */
+    readonly kind?: readonly (string)[]
+    /** It signs messages. Only in the response that makes it. */
+    readonly secret?: string
+    /** Events that were not taken yet, counted up to 1000. Not for requests. */
+    readonly behind?: number
+    /** asked: by an administrator. failing: it took nothing for three days. gone: it answered 410. Not for requests. */
+    readonly disabledBecause?: string
+    readonly failingSince?: string
+    readonly nextAttempt?: string
+    readonly lastAnswer?: string
+    /** A message, the newest first. Not for requests. */
+    readonly delivery?: readonly (CloudDocuments['WebhookDeliveryInput'])[]
+  }
+  /** What the receiver of a webhook answered to a test. */
+  readonly WebhookTest: {
+    readonly type?: string
+    readonly taken: boolean
+    readonly message: string
+  }
+  /** The webhooks of an organisation. */
+  readonly Webhooks: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    /** An address that gets the events of an organisation, in their order. */
+    readonly webhook: readonly (CloudDocuments['Webhook'])[]
+  }
 }
 
 /** What each operation takes and returns. */
@@ -2496,7 +2795,7 @@ export interface CloudOperations {
   readonly listVersions: {
     readonly answer: CloudDocuments['SupportedVersions']
   }
-  /** Logs in with Basic credentials of user@organisation; an API token is accepted as the password. The token is returned in a header; the web UI gets it in a cookie instead. */
+  /** Logs in with Basic credentials of user@organisation; an API token is accepted as the password. If the account has a second factor, its code, or a recovery code, is needed too; a missing one is reported as SECOND_FACTOR. The token is returned in a header; the web UI gets it in a cookie instead. */
   readonly createSession: {
     readonly answer: CloudDocuments['Session']
   }
@@ -2526,6 +2825,35 @@ export interface CloudOperations {
   readonly deleteAccessToken: {
     readonly params: { readonly accessToken: string }
     readonly answer: undefined
+  }
+  /** The second factors of the caller, how many recovery codes are left, and whether the organisation requires a second factor. Never a secret. */
+  readonly listSecondFactors: {
+    readonly answer: CloudDocuments['SecondFactors']
+  }
+  /** Adds a second factor: an app that makes codes (TOTP). The secret is returned only here. It counts after it is confirmed, within 15 minutes. An account that has a confirmed one needs a code of it. Users whom an identity server proves have their second factor there. Passkeys are added in the web UI, and are listed and removed as the others are. */
+  readonly addSecondFactor: {
+    readonly body: CloudDocuments['SecondFactorParams']
+    readonly answer: CloudDocuments['NewSecondFactor']
+  }
+  /** A second factor of the caller: when it was added and last used. Never its secret. */
+  readonly readSecondFactor: {
+    readonly params: { readonly secondFactor: string }
+    readonly answer: CloudDocuments['SecondFactor']
+  }
+  /** Removes a second factor. One that is confirmed needs a code of the account. With the last one, the recovery codes end. */
+  readonly deleteSecondFactor: {
+    readonly params: { readonly secondFactor: string }
+    readonly answer: undefined
+  }
+  /** Confirms a second factor with a code of it: from then on a password alone does not log in. For the first one, the response has ten recovery codes, which are never shown again, and other unconfirmed ones end; later the list is empty. */
+  readonly confirmSecondFactor: {
+    readonly params: { readonly secondFactor: string }
+    readonly body: CloudDocuments['SecondFactorCode']
+    readonly answer: CloudDocuments['RecoveryCodes']
+  }
+  /** Makes ten new recovery codes, which are never shown again; earlier ones end. It needs a code of the account. */
+  readonly replaceRecoveryCodes: {
+    readonly answer: CloudDocuments['RecoveryCodes']
   }
   /** The organisations that the caller can see. */
   readonly listOrgs: {
@@ -2687,12 +3015,39 @@ export interface CloudOperations {
     readonly params: { readonly securityGroup: string }
     readonly answer: undefined
   }
+  /** The roles of an organisation, by name, beside those that every organisation has. */
+  readonly listRoles: {
+    readonly params: { readonly org: string }
+    readonly answer: CloudDocuments['OrgRoles']
+  }
+  /** Adds a role to the organisation: a set of rights, none of which the caller lacks. Users and groups of identity servers have it by its name, which never changes. The right session is always in it. */
+  readonly addRole: {
+    readonly params: { readonly org: string }
+    readonly body: CloudDocuments['OrgRoleInput']
+    readonly answer: CloudDocuments['OrgRole']
+  }
+  /** A role of an organisation: its rights, and how many users and groups have it. */
+  readonly readRole: {
+    readonly params: { readonly role: string }
+    readonly answer: CloudDocuments['OrgRole']
+  }
+  /** Replaces the rights of a role. It takes effect at once for sessions, API tokens, event streams, workflow runs and screens of its users; the order of the roles of groups changes within 15 minutes. */
+  readonly changeRole: {
+    readonly params: { readonly role: string }
+    readonly body: CloudDocuments['OrgRoleInput']
+    readonly answer: CloudDocuments['OrgRole']
+  }
+  /** Removes a role that no user and no group has. */
+  readonly deleteRole: {
+    readonly params: { readonly role: string }
+    readonly answer: undefined
+  }
   /** The identity servers of an organisation, by name. A name without an account is looked up in each of them, in this order. */
   readonly listIdentityProviders: {
     readonly params: { readonly org: string }
     readonly answer: CloudDocuments['IdentityProviders']
   }
-  /** Adds an LDAP server, such as OpenLDAP or Active Directory, that proves users of the organisation. Users get the highest role that one of their groups has; their accounts are created at their first login. The password of the reader is never returned. Only with TLS. */
+  /** Adds a server that proves users of the organisation: kind ldap, such as OpenLDAP or Active Directory, or kind oidc, an OpenID Connect server, for logins in the browser. Users get the highest role that one of their groups has; their accounts are created at their first login. Password, of the reader or of the client, is never returned. Only with TLS. */
   readonly addIdentityProvider: {
     readonly params: { readonly org: string }
     readonly body: CloudDocuments['IdentityProviderInput']
@@ -2703,7 +3058,7 @@ export interface CloudOperations {
     readonly params: { readonly provider: string }
     readonly answer: CloudDocuments['IdentityProvider']
   }
-  /** Replaces the settings of an identity server, enables or disables it. Without Password the stored one stays, unless Url, Reader or Ca change. Users of a disabled server cannot log in with it; their sessions and tokens stay. */
+  /** Replaces the settings of an identity server, enables or disables it. Without Password the stored one stays, unless Url, Reader, Client or Ca change. Users of a disabled server cannot log in with it; their sessions and tokens stay. */
   readonly changeIdentityProvider: {
     readonly params: { readonly provider: string }
     readonly body: CloudDocuments['IdentityProviderInput']
@@ -2714,7 +3069,7 @@ export interface CloudOperations {
     readonly params: { readonly provider: string }
     readonly answer: undefined
   }
-  /** Asks an identity server as its reader, and counts the people and groups that it finds. The answer is 200 also if the server does not answer. */
+  /** Asks an LDAP server as its reader, and counts the people and groups that it finds; asks an OpenID Connect server for its discovery document. The answer is 200 also if the server does not answer. */
   readonly testIdentityProvider: {
     readonly params: { readonly provider: string }
     readonly answer: CloudDocuments['IdentityProviderTest']
@@ -2725,9 +3080,53 @@ export interface CloudOperations {
     readonly body: CloudDocuments['GroupRoles']
     readonly answer: CloudDocuments['IdentityProvider']
   }
-  /** A catalog with its items. */
+  /** The webhooks of an organisation, by name: addresses that get its events. Without their deliveries. */
+  readonly listWebhooks: {
+    readonly params: { readonly org: string }
+    readonly answer: CloudDocuments['Webhooks']
+  }
+  /** Adds a webhook, which gets the events of the organisation from now on, in their order, as batches of CloudEvents that are signed as Standard Webhooks are. A webhook of the organisation System gets the events of all organisations. Kind: vm. is all kinds that begin with it; without any, all are sent. The response contains the Secret, which is never shown again. Only servers on the list of the egress are called. */
+  readonly addWebhook: {
+    readonly params: { readonly org: string }
+    readonly body: CloudDocuments['WebhookInput']
+    readonly answer: CloudDocuments['Webhook']
+  }
+  /** A webhook with its last 20 deliveries. Behind: events after the last that was taken, counted up to 1000. FailingSince: the receiver has taken nothing since then. */
+  readonly readWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly answer: CloudDocuments['Webhook']
+  }
+  /** Replaces Url and Kind, enables or disables a webhook. One that is enabled again continues where it stopped. */
+  readonly changeWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly body: CloudDocuments['WebhookInput']
+    readonly answer: CloudDocuments['Webhook']
+  }
+  /** Removes a webhook and the list of its deliveries. */
+  readonly deleteWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly answer: undefined
+  }
+  /** Sends a message with one event of the type skerry.webhook.test now. The answer is 200 also if the receiver does not take it; taken and Message report it. */
+  readonly testWebhook: {
+    readonly params: { readonly webhook: string }
+    readonly answer: CloudDocuments['WebhookTest']
+  }
+  /** Sends the events again, from this one on, in their order; From is the id of an event that was sent, or 0-0 for all that are kept. */
+  readonly resendEvents: {
+    readonly params: { readonly webhook: string }
+    readonly body: CloudDocuments['ResendParams']
+    readonly answer: CloudDocuments['Webhook']
+  }
+  /** Replaces the secret of a webhook; the response contains the new one, which is never shown again. For 24 hours messages are signed with both. */
+  readonly replaceSecret: {
+    readonly params: { readonly webhook: string }
+    readonly answer: CloudDocuments['Webhook']
+  }
+  /** A catalog with its items; with ?unavailable=true, also the actions that are not possible, with the reason. */
   readonly readCatalog: {
     readonly params: { readonly catalog: string }
+    readonly query?: { readonly unavailable?: string }
     readonly answer: CloudDocuments['Catalog']
   }
   /** A catalog item, with a link to its template. */
@@ -2950,6 +3349,28 @@ export interface CloudOperations {
     readonly params: { readonly entity: string; readonly key: string }
     readonly answer: CloudDocuments['Task']
   }
+  /** With whom a vApp is shared: users and groups of its organisation, or everyone in it, each with a level. Roles reach it besides. */
+  readonly readVappAccess: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['ControlAccessParams']
+  }
+  /** Replaces the list of those with whom a vApp is shared: ReadOnly shows it, Change also starts, stops and shows its screens, FullControl also changes, deletes and shares it. No one gives, changes or takes away a level with more rights than they have there themselves. A share counts from the next request on. */
+  readonly changeVappAccess: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['ControlAccessParamsInput']
+    readonly answer: CloudDocuments['ControlAccessParams']
+  }
+  /** With whom a catalog is shared: users and groups of its organisation, or everyone in it, each with a level. Roles reach it besides. */
+  readonly readCatalogAccess: {
+    readonly params: { readonly catalog: string }
+    readonly answer: CloudDocuments['ControlAccessParams']
+  }
+  /** Replaces the list of those with whom a catalog is shared: ReadOnly shows it with its templates, Change also uploads to it, FullControl also shares it. No one gives, changes or takes away a level with more rights than they have there themselves. A share counts from the next request on. */
+  readonly changeCatalogAccess: {
+    readonly params: { readonly catalog: string }
+    readonly body: CloudDocuments['ControlAccessParamsInput']
+    readonly answer: CloudDocuments['ControlAccessParams']
+  }
   /** Issues a ticket for the screen of a running VM: valid once, for 30 seconds. The response also has the expiry time and the WebSocket address of the screen. */
   readonly acquireTicket: {
     readonly params: { readonly entity: string }
@@ -2981,7 +3402,7 @@ export interface CloudOperations {
     readonly params: { readonly task: string }
     readonly answer: undefined
   }
-  /** Records of one type, filtered, sorted and in pages. Without a type: the list of types. */
+  /** Records of one type, filtered, sorted and in pages. Without a type: the list of types. Without the right: VMs, vApps, tasks, catalogs and templates that are shared with the caller. */
   readonly runQuery: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
     readonly answer: CloudDocuments['QueryResultRecords']
@@ -3085,7 +3506,7 @@ export interface CloudOperations {
     readonly params: { readonly org: string }
     readonly answer: CloudDocuments['AdminOrg']
   }
-  /** Changes name, quota or leases of an organisation, enables or disables it. What the body does not contain stays; a limit missing in Quota means unlimited, a time missing in Leases means 0: no limit. */
+  /** Changes name, quota or leases of an organisation, enables or disables it, requires a second factor of its users with a password or does not. What the body does not contain stays; a limit missing in Quota means unlimited, a time missing in Leases means 0: no limit. */
   readonly changeOrg: {
     readonly params: { readonly org: string }
     readonly body: CloudDocuments['AdminOrgInput']
@@ -3129,11 +3550,16 @@ export interface CloudOperations {
     readonly params: { readonly account: string }
     readonly answer: CloudDocuments['User']
   }
-  /** Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, API tokens, workflow runs, schedules and screens of that user. */
+  /** Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, API tokens, workflow runs, schedules and screens of that user; a new password ends passkeys too. */
   readonly changeUser: {
     readonly params: { readonly account: string }
     readonly body: CloudDocuments['UserInput']
     readonly answer: CloudDocuments['User']
+  }
+  /** Removes all second factors and recovery codes of a user who has lost them: the password alone logs in again. Administrators remove their own with a code instead. */
+  readonly removeSecondFactors: {
+    readonly params: { readonly account: string }
+    readonly answer: undefined
   }
   /** Lists the API tokens of a user: name, creation time, last use. Never the secret. */
   readonly listUserTokens: {
@@ -3200,6 +3626,12 @@ export const cloudOperations = {
   addAccessToken: { method: 'POST', path: '/api/session/tokens' },
   readAccessToken: { method: 'GET', path: '/api/session/tokens/{accessToken}' },
   deleteAccessToken: { method: 'DELETE', path: '/api/session/tokens/{accessToken}' },
+  listSecondFactors: { method: 'GET', path: '/api/session/secondFactors' },
+  addSecondFactor: { method: 'POST', path: '/api/session/secondFactors' },
+  readSecondFactor: { method: 'GET', path: '/api/session/secondFactors/{secondFactor}' },
+  deleteSecondFactor: { method: 'DELETE', path: '/api/session/secondFactors/{secondFactor}' },
+  confirmSecondFactor: { method: 'POST', path: '/api/session/secondFactors/{secondFactor}/action/confirm' },
+  replaceRecoveryCodes: { method: 'POST', path: '/api/session/secondFactors/action/replaceRecoveryCodes' },
   listOrgs: { method: 'GET', path: '/api/org' },
   readOrg: { method: 'GET', path: '/api/org/{org}' },
   readVdc: { method: 'GET', path: '/api/vdc/{vdc}' },
@@ -3230,6 +3662,11 @@ export const cloudOperations = {
   readSecurityGroup: { method: 'GET', path: '/api/admin/securityGroup/{securityGroup}' },
   changeSecurityGroup: { method: 'PUT', path: '/api/admin/securityGroup/{securityGroup}' },
   deleteSecurityGroup: { method: 'DELETE', path: '/api/admin/securityGroup/{securityGroup}' },
+  listRoles: { method: 'GET', path: '/api/admin/org/{org}/roles' },
+  addRole: { method: 'POST', path: '/api/admin/org/{org}/roles' },
+  readRole: { method: 'GET', path: '/api/admin/role/{role}' },
+  changeRole: { method: 'PUT', path: '/api/admin/role/{role}' },
+  deleteRole: { method: 'DELETE', path: '/api/admin/role/{role}' },
   listIdentityProviders: { method: 'GET', path: '/api/admin/org/{org}/identityProviders' },
   addIdentityProvider: { method: 'POST', path: '/api/admin/org/{org}/identityProviders' },
   readIdentityProvider: { method: 'GET', path: '/api/admin/identityProvider/{provider}' },
@@ -3237,6 +3674,14 @@ export const cloudOperations = {
   deleteIdentityProvider: { method: 'DELETE', path: '/api/admin/identityProvider/{provider}' },
   testIdentityProvider: { method: 'POST', path: '/api/admin/identityProvider/{provider}/action/test' },
   writeGroupRoles: { method: 'PUT', path: '/api/admin/identityProvider/{provider}/groups' },
+  listWebhooks: { method: 'GET', path: '/api/admin/org/{org}/webhooks' },
+  addWebhook: { method: 'POST', path: '/api/admin/org/{org}/webhooks' },
+  readWebhook: { method: 'GET', path: '/api/admin/webhook/{webhook}' },
+  changeWebhook: { method: 'PUT', path: '/api/admin/webhook/{webhook}' },
+  deleteWebhook: { method: 'DELETE', path: '/api/admin/webhook/{webhook}' },
+  testWebhook: { method: 'POST', path: '/api/admin/webhook/{webhook}/action/test' },
+  resendEvents: { method: 'POST', path: '/api/admin/webhook/{webhook}/action/resend' },
+  replaceSecret: { method: 'POST', path: '/api/admin/webhook/{webhook}/action/replaceSecret' },
   readCatalog: { method: 'GET', path: '/api/catalog/{catalog}' },
   readCatalogItem: { method: 'GET', path: '/api/catalogItem/{catalogItem}' },
   readResolver: { method: 'GET', path: '/api/entity' },
@@ -3279,6 +3724,10 @@ export const cloudOperations = {
   readMetadataValue: { method: 'GET', path: '/api/vApp/{entity}/metadata/{key}' },
   writeMetadataValue: { method: 'PUT', path: '/api/vApp/{entity}/metadata/{key}' },
   deleteMetadataValue: { method: 'DELETE', path: '/api/vApp/{entity}/metadata/{key}' },
+  readVappAccess: { method: 'GET', path: '/api/vApp/{entity}/controlAccess' },
+  changeVappAccess: { method: 'POST', path: '/api/vApp/{entity}/action/controlAccess' },
+  readCatalogAccess: { method: 'GET', path: '/api/catalog/{catalog}/controlAccess' },
+  changeCatalogAccess: { method: 'POST', path: '/api/catalog/{catalog}/action/controlAccess' },
   acquireTicket: { method: 'POST', path: '/api/vApp/{entity}/screen/action/acquireTicket' },
   acquireMksTicket: { method: 'POST', path: '/api/vApp/{entity}/screen/action/acquireMksTicket' },
   readUsage: { method: 'GET', path: '/api/vApp/{entity}/metrics' },
@@ -3315,6 +3764,7 @@ export const cloudOperations = {
   addUser: { method: 'POST', path: '/api/admin/org/{org}/users' },
   readUser: { method: 'GET', path: '/api/admin/user/{account}' },
   changeUser: { method: 'PUT', path: '/api/admin/user/{account}' },
+  removeSecondFactors: { method: 'POST', path: '/api/admin/user/{account}/action/removeSecondFactors' },
   listUserTokens: { method: 'GET', path: '/api/admin/user/{account}/tokens' },
   readUserToken: { method: 'GET', path: '/api/admin/token/{userToken}' },
   deleteUserToken: { method: 'DELETE', path: '/api/admin/token/{userToken}' },

@@ -8,12 +8,17 @@ export const NAMESPACE = 'urn:skerry:cloud:1.5'
 /** The API version in use. */
 export const ACCEPT = 'application/*+xml;version=5.1'
 
+/** The header with a code of the caller's second factor. */
+export const SECOND_FACTOR_HEADER = 'x-cloud-second-factor'
+
 export interface RequestContent {
   readonly body?: Element
   /** Idempotency key: requests with the same key take effect once. */
   readonly key?: string
   /** One part of a large upload, instead of a document. */
   readonly part?: ByteRange
+  /** A code of the caller's second factor, or a recovery code. */
+  readonly code?: string
   readonly signal?: AbortSignal
 }
 
@@ -60,7 +65,7 @@ export class Cloud {
   async #send(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     href: string,
-    { body, key, part, signal }: RequestContent,
+    { body, key, part, code, signal }: RequestContent,
   ): Promise<CloudAnswer> {
     const answer = await this.#ask({
       method,
@@ -70,6 +75,7 @@ export class Cloud {
         ...(body && { 'content-type': 'application/xml' }),
         ...(key !== undefined && { 'idempotency-key': key }),
         ...(part && headersOf(part)),
+        ...(code !== undefined && { [SECOND_FACTOR_HEADER]: code }),
       },
       ...(part && { bytes: part.bytes }),
       ...(body && { body: renderDocument(rooted(body)) }),

@@ -9,6 +9,12 @@ export {
   type SeenVapp,
   type SeenVm,
 } from './documents.ts'
+export {
+  beginDeviceLogin,
+  takeDeviceToken,
+  type DeviceCode,
+  type DeviceToken,
+} from './device-login.ts'
 export type { Grant } from './grant.ts'
 export {
   basicHeader,

@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
 import { attribute, childrenByLocalName, element, text } from '@skerry/xml'
 
-import { ACCEPT, Cloud } from './cloud.ts'
+import { ACCEPT, Cloud, SECOND_FACTOR_HEADER } from './cloud.ts'
 import { basicHeader } from './http-client.ts'
 import { overHttps, TOKEN_HEADER, type CloudAddress } from './over-https.ts'
 import { reviveFault } from './revive-fault.ts'
@@ -15,10 +15,19 @@ export const isAccessToken = (password: string): boolean => /^skat_[\w-]{43}$/.t
 export const cloudByToken = (at: CloudAddress, token: string): Cloud =>
   new Cloud(overHttps(at, { [TOKEN_HEADER]: token }))
 
-/** Logs in with user@organisation and password; returns a session token, which expires after 30 minutes without use. */
-export async function logIn(at: CloudAddress, user: string, password: string): Promise<string> {
+/**
+ * Logs in with user@organisation and password; returns a session token, which expires after 30 minutes without use. Throws a Fault
+ * `second-factor` if the account has a second factor and `code` is missing.
+ */
+export async function logIn(
+  at: CloudAddress,
+  user: string,
+  password: string,
+  code?: string,
+): Promise<string> {
   const ask = overHttps(at, { authorization: basicHeader(user, password) })
-  const answer = await ask({ method: 'POST', path: '/api/sessions', headers: { accept: ACCEPT } })
+  const headers = { accept: ACCEPT, ...(code !== undefined && { [SECOND_FACTOR_HEADER]: code }) }
+  const answer = await ask({ method: 'POST', path: '/api/sessions', headers })
   const token = answer.headers[TOKEN_HEADER]
   if (answer.status === 200 && typeof token === 'string') return token
   if (answer.status === 200) throw new Fault('unavailable', 'the login response contains no token')

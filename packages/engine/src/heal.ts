@@ -10,6 +10,7 @@ import { domainName } from './host/definition.ts'
 import type { Host } from './host/host.ts'
 import { lifeDirectory } from './host/paths.ts'
 import type { VmRecord } from './host/record.ts'
+import { clearPid } from './recover/clear-unstarted.ts'
 import { discard } from './recover/delete.ts'
 import { settleUnderWay } from './recover/pending-change.ts'
 import { settleArrival } from './recover/settle-arrival.ts'
@@ -73,6 +74,7 @@ async function healVm(host: Host, record: VmRecord): Promise<void> {
   await settleLayers(host, found, power)
   await settleShare(host, found)
   if (power === 'on' || power === 'paused') await restoreLinks(host, found)
+  if (power === 'off' || power === 'suspended') await clearPid(host.paths, domainName(record))
   if (power === 'off') await checkDisk(host, record, (await readFacts(host, dom)).disk)
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { defaultPaths } from '../src/host/paths.ts'
-import { clearUnstarted } from '../src/recover/clear-unstarted.ts'
+import { clearPid, clearUnstarted } from '../src/recover/clear-unstarted.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** A pid that no process can have: beyond the kernel's maximum. */
@@ -29,4 +29,23 @@ test('pid files without a status are removed if their process is gone, and no ot
   const left = await readdir(qemuPids)
   const kept = ['driver.pid', 'has-status.pid', 'has-status.xml', 'runs-without-status.pid']
   assert.deepEqual(left.sort(), kept)
+})
+
+test('the pid file of one domain is removed only if it neither runs nor starts', async () => {
+  await using dir = await temporaryDirectory()
+  const qemuPids = dir.path
+  const files = {
+    'gone.pid': NOBODY,
+    'half-written.pid': '',
+    'other.pid': NOBODY,
+    'runs.pid': String(process.pid),
+    'starts.pid': NOBODY,
+    'starts.xml': "<domstatus state='paused' reason='starting up' pid='0'>",
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(qemuPids, name), text)
+  for (const domain of ['gone', 'half-written', 'runs', 'starts', 'nothing']) {
+    await clearPid({ ...defaultPaths, qemuPids }, domain)
+  }
+  const left = await readdir(qemuPids)
+  assert.deepEqual(left.sort(), ['other.pid', 'runs.pid', 'starts.pid', 'starts.xml'])
 })

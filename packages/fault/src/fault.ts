@@ -2,6 +2,8 @@
 export const faultKinds = [
   'invalid',
   'unauthenticated',
+  // The password is right, and the code of the second factor is missing.
+  'second-factor',
   'forbidden',
   'not-found',
   'not-acceptable',

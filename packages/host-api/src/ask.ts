@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { createSecureContext, type PeerCertificate, type SecureContext } from 'node:tls'
 
 import { Fault } from '@skerry/fault'
+import { readBytes } from '@skerry/service'
 
 import { distrust } from './distrust.ts'
 import { whoIsPeer, whyNotPeer, type MachineRole, type Peer } from './machine-name.ts'
@@ -217,24 +218,18 @@ export async function readText(
   response: IncomingMessage,
   bytesMax = BODY_BYTES_MAX,
 ): Promise<string> {
-  return (await readBytes(response, bytesMax)).toString('utf8')
+  return (await readResponse(response, bytesMax)).toString('utf8')
 }
 
-export async function readBytes(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
+export async function readResponse(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const timer = setTimeout(() => response.destroy(), ANSWER_MS)
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > bytesMax) throw new Fault('unavailable', 'the response is too large')
-      chunks.push(chunk)
-    }
+    const tooLarge = () => new Fault('unavailable', 'the response is too large')
+    return await readBytes(response, bytesMax, tooLarge)
   } catch (error) {
     if (error instanceof Fault) throw error
     throw new Fault('unavailable', 'the response was interrupted', { cause: error })
   } finally {
     clearTimeout(timer)
   }
-  return Buffer.concat(chunks)
 }

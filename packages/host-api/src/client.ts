@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { Fault } from '@skerry/fault'
 import type { HostId, OverlayJoin, Report, UsageSeries, UsageWindow } from '@skerry/vm'
 
-import { MachineLink, readBytes, readText, type MachineIdentity } from './ask.ts'
+import { MachineLink, readResponse, readText, type MachineIdentity } from './ask.ts'
 import { distrust, isDistrust } from './distrust.ts'
 import type { HostApi, HostRecord, SessionLine } from './host-api.ts'
 import { readLines } from './lines.ts'
@@ -95,7 +95,7 @@ export function connectHost({ address, port, tls, hostId }: HostAddress): Connec
       const path = `${vmPath(vm)}/display/picture?boot=${encodeURIComponent(boot)}`
       const response = await link.ask({ method: 'GET', path })
       if (response.statusCode !== 200) throw faultOf(await readText(response))
-      return readBytes(response, PICTURE_BYTES_MAX)
+      return readResponse(response, PICTURE_BYTES_MAX)
     },
     readUsage: (vm, window) => readUsage(link, vmPath(vm), window),
     joinOverlay: (join) => joinOverlay(link, join),

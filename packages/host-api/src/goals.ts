@@ -1,3 +1,4 @@
+import { type Static, type TObject, Type } from '@skerry/schema'
 import {
   commandTo,
   lifecycleRules,
@@ -10,7 +11,6 @@ import {
   type PowerState,
   type Vm,
 } from '@skerry/vm'
-import { Type, type Static, type TObject } from 'typebox'
 
 /** What a goal requires of an existing VM, and what it changes. Every host, real or simulated, applies the same rule. */
 export interface GoalRule {

@@ -1,4 +1,5 @@
 import { Fault, faultKinds, type FaultBody, type FaultKind } from '@skerry/fault'
+import { Compile, type Static, type TSchema, Type } from '@skerry/schema'
 import {
   nicMtu,
   powerStates,
@@ -12,8 +13,6 @@ import {
   type UsageWindow,
   type VmId,
 } from '@skerry/vm'
-import { Type, type Static, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 import { goals, type Goal } from './goals.ts'
 

@@ -8,7 +8,8 @@ import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
 
 import { Fault, retryableKinds } from '@skerry/fault'
-import { simulatedHost, startIssuer, type KeyPair, type TestIssuer } from '@skerry/lab'
+import { startIssuer, type KeyPair, type TestIssuer } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { HostId, Order, TaskId, VmId } from '@skerry/vm'
 
 import { admitPeers } from '../src/admit.ts'

@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 
-import { simulatedHost, startIssuer, type KeyPair, type TestIssuer } from '@skerry/lab'
+import { startIssuer, type KeyPair, type TestIssuer } from '@skerry/lab'
+import { simulatedHost } from '@skerry/lab/simulated-host'
 import type { HostId, Order, TaskId, VmId } from '@skerry/vm'
 
 import { connectHost, hostServer, type Goal, type HostApi } from '../src/index.ts'

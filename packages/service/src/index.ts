@@ -1,3 +1,4 @@
+export { askEgress, isRefusal, type EgressAnswer, type EgressRequest } from './http/ask-egress.ts'
 export {
   boundedListener,
   createApiServer,
@@ -80,7 +81,9 @@ export {
   type PageResponse,
 } from './http/page-files.ts'
 export { cookieIn, isFromPage } from './http/page-request.ts'
+export { isPublic, plainAddress } from './http/public-address.ts'
 export { rawResponse, refuseUnread } from './http/raw-response.ts'
+export { readBytes } from './http/read-bytes.ts'
 export { isDue, keepRenewed, lifetimes, spanFrom, type Renewal } from './identity/renewal.ts'
 export {
   fill,

@@ -2,18 +2,22 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { glob, mkdtemp, mkdtempDisposable, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
+import { until } from '@skerry/lab'
+
 const PROGRAM = join(import.meta.dirname, 'sample-program.ts')
 
-function start(...args: string[]) {
+const start = (...args: string[]) => startIn({}, ...args)
+
+function startIn(env: NodeJS.ProcessEnv, ...args: string[]) {
   const program = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: {},
+    env,
   })
   const ended = Promise.all([text(program.stdout), text(program.stderr), once(program, 'exit')])
   return {
@@ -73,4 +77,13 @@ test('a server stops in order, also if it is signalled twice, and its files are 
   } finally {
     await rm(dir, { recursive: true, force: true })
   }
+})
+
+test('a server that is killed has kept its compiled code for the next start', async () => {
+  await using dir = await mkdtempDisposable(join(tmpdir(), 'run-program-'))
+  const { program, ended } = startIn({ NODE_COMPILE_CACHE: dir.path })
+  const kept = async () => (await Array.fromAsync(glob('*/*', { cwd: dir.path }))).length > 10
+  await until('the compiled code should be kept', kept, 60_000, 200)
+  program.kill('SIGKILL')
+  assert.equal((await ended).signal, 'SIGKILL')
 })

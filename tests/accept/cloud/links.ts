@@ -18,6 +18,10 @@ const words: Readonly<Record<string, string>> = {
   10: 'MIXED',
 }
 
+/** The body of a link that shares a vApp or a catalog. */
+export const SHARED =
+  '<ControlAccessParams><IsSharedToEveryone>true</IsSharedToEveryone><EveryoneAccessLevel>ReadOnly</EveryoneAccessLevel></ControlAccessParams>'
+
 const ID = /^(?:vm-|vapp-|vappTemplate-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The link, its document and the status: 'Vm POWERED_ON power:reset'. */
@@ -67,7 +71,8 @@ export class Ledger {
   /** Records the actions of the document and of those inside it. */
   keep(node: Element): void {
     for (const link of childrenByLocalName(node, 'Link')) {
-      if (isAction(attribute(link, 'rel'))) this.shown.add(keyOf(node, link))
+      const href = attribute(link, 'href')
+      if (isAction(attribute(link, 'rel'), href)) this.shown.add(keyOf(node, link))
     }
     for (const each of node.children) if (typeof each !== 'string') this.keep(each)
   }
@@ -89,7 +94,7 @@ export class Ledger {
     const link = childrenByLocalName(node, 'Link').find(
       (each) =>
         attribute(each, 'rel') === rel &&
-        isAction(rel) &&
+        isAction(rel, attribute(each, 'href')) &&
         (attribute(each, 'href') ?? '').endsWith(end),
     )
     assert.ok(link, `${keyOf(node, linkTo(rel, from))} is not linked`)
@@ -125,7 +130,7 @@ const linkTo = (rel: string, href: string): Element => ({
 /** Every address in a document that is not an action. */
 function* toRead(node: Element): Iterable<string> {
   const href = attribute(node, 'href') ?? ''
-  if (href !== '' && !isAction(attribute(node, 'rel'))) yield href
+  if (href !== '' && !isAction(attribute(node, 'rel'), href)) yield href
   for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
 }
 

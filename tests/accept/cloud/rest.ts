@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { attribute, text } from '@skerry/xml'
 
 import { holdAll } from '../../../apps/cloud/test/held-to-schema.ts'
-import type { Ledger } from './links.ts'
+import { SHARED, type Ledger } from './links.ts'
 import { logIn, nodesIn, skip, tenant, there, vmsOf } from './place.ts'
 
 const hrefOf = (node: Parameters<typeof attribute>[0]): string => attribute(node, 'href') ?? ''
@@ -15,6 +15,8 @@ const hrefOf = (node: Parameters<typeof attribute>[0]): string => attribute(node
 const DIRECTORY =
   '<IdentityProvider name="corp" kind="ldap"><Url>ldaps://127.0.0.1:1</Url><Reader>cn=reader</Reader>' +
   '<Password>long enough</Password><Base>dc=corp</Base></IdentityProvider>'
+/** A webhook whose server is not on the list of the egress: a test of it reports that. */
+const WEBHOOK = '<Webhook name="siem"><Url>https://siem.example/</Url></Webhook>'
 const BEGINNINGS = ['/api/session', '/api/session/tokens']
 
 export function testRest(ledger: Ledger): void {
@@ -33,10 +35,12 @@ export function testRest(ledger: Ledger): void {
       await ledger.act(client, value, 'edit', '<MetadataValue><Value>blue</Value></MetadataValue>')
       assert.match((await client.ask('GET', value)).text, /blue/)
       await ledger.act(client, value, 'remove')
-      // A vApp without VMs is RESOLVED; it is renamed and deleted.
+      // A vApp without VMs is RESOLVED; it is renamed, shared and deleted.
       assert.equal(attribute(await client.get(vapp), 'status'), '1')
       await ledger.act(client, vapp, 'edit', '<VApp name="empty"/>')
       await ledger.act(client, vapp, 'recompose', '<RecomposeVAppParams/>')
+      await ledger.follow(client, vapp, 'controlAccess', { body: SHARED })
+      await ledger.follow(client, `${vapp}/controlAccess`, 'controlAccess', { body: SHARED })
       const copied = `<CloneVAppParams name="copy"><Source href="${vapp}"/></CloneVAppParams>`
       const copy = await ledger.follow(client, tenant().vdc, 'add', {
         body: copied,
@@ -97,6 +101,14 @@ export function testRest(ledger: Ledger): void {
         'users',
       )
       await follow(hrefOf(user.root), 'edit', '<User><Role name="user"/></User>')
+      assert.equal((await follow(hrefOf(user.root), 'removeSecondFactors')).status, 204)
+      const rights = '<Right>org:read</Right><Right>vm:read</Right>'
+      const reader = `<OrgRole name="reader">${rights}</OrgRole>`
+      const role = hrefOf((await follow(`${org}/roles`, 'add', reader)).root)
+      await follow(hrefOf(user.root), 'edit', '<User><Role name="reader"/></User>')
+      await follow(role, 'edit', '<OrgRole><Right>org:read</Right></OrgRole>')
+      await follow(hrefOf(user.root), 'edit', '<User><Role name="user"/></User>')
+      assert.equal((await follow(role, 'remove')).status, 204)
       const vdc = await follow(org, 'add', '<AdminVdc name="main"/>', 'vdcs')
       await follow(hrefOf(vdc.root), 'edit', '<AdminVdc name="other"/>')
       const web = '<SecurityGroup name="web"/>'
@@ -110,6 +122,12 @@ export function testRest(ledger: Ledger): void {
       await follow(server, 'edit', '<GroupRoles/>', 'groups')
       await follow(server, 'test')
       assert.equal((await follow(server, 'remove')).status, 204)
+      const hook = hrefOf((await follow(`${org}/webhooks`, 'add', WEBHOOK)).root)
+      await follow(hook, 'edit', WEBHOOK)
+      await follow(hook, 'test')
+      await follow(hook, 'resend', '<ResendParams><From>0-0</From></ResendParams>')
+      await follow(hook, 'replaceSecret')
+      assert.equal((await follow(hook, 'remove')).status, 204)
       const rita = await logIn({ org: 'red', user: 'rita', password: 'long enough' })
       assert.equal((await follow(org, 'disable')).status, 204)
       assert.equal((await rita.ask('GET', '/api/org')).status, 401, 'out at once')

@@ -8,7 +8,7 @@ import { guestImage } from '@skerry/lab'
 import { attribute } from '@skerry/xml'
 
 import { taskOf } from '../../../apps/cloud/test/cloud-client.ts'
-import type { Ledger } from './links.ts'
+import { SHARED, type Ledger } from './links.ts'
 import { BOOT_MS, domainOf, kernelOf, logIn, nodesIn, skip, tenant, vmsOf } from './place.ts'
 
 const hrefOf = (node: Parameters<typeof attribute>[0]): string => attribute(node, 'href') ?? ''
@@ -21,6 +21,7 @@ export function testUpload(ledger: Ledger): void {
     const sha256 = createHash('sha256').update(image).digest('hex')
     const records = await client.get('/api/query?type=catalog&fields=name')
     const catalog = hrefOf(nodesIn(records, 'CatalogRecord')[0])
+    await ledger.follow(client, catalog, 'controlAccess', { body: SHARED })
     const announce = (name: string) =>
       ledger.follow(client, catalog, 'add', {
         body: `<UploadParams name="${name}" size="${image.length}" sha256="${sha256}" memoryMB="128"/>`,

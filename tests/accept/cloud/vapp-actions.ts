@@ -11,7 +11,7 @@ import { taskOf, type CloudClient } from '../../../apps/cloud/test/cloud-client.
 import { exampleText } from '../../../apps/cloud/test/example-text.ts'
 import { callerOf, wordsOfError } from './curl.ts'
 import { RUNNING } from './flow.ts'
-import type { Ledger } from './links.ts'
+import { SHARED, type Ledger } from './links.ts'
 import {
   domainOf,
   inGuest,
@@ -60,6 +60,7 @@ export function testVappActions(ledger: Ledger): void {
   let vms: readonly string[]
   let domains: readonly Domain[]
   const act = (rel: string, body?: string) => ledger.act(client, vapp, rel, body)
+  const share = () => ledger.follow(client, vapp, 'controlAccess', { body: SHARED })
   const show = async (word: string, state: string) => {
     assert.equal(await wordOf(client, vapp), word)
     for (const vm of vms) assert.equal(await wordOf(client, vm), word)
@@ -99,6 +100,7 @@ export function testVappActions(ledger: Ledger): void {
     await act('power:reboot')
     await Promise.all(domains.map((domain, at) => untilAnotherKernel(domain, first[at] ?? '')))
     await act('edit', `<VApp name="${PAIR}"/>`)
+    await share()
   })
 
   test(
@@ -126,6 +128,7 @@ export function testVappActions(ledger: Ledger): void {
       await show('SUSPENDED', 'shut off')
       await act('edit', `<VApp name="${PAIR} asleep"/>`)
       await act('recompose', '<RecomposeVAppParams/>')
+      await share()
       await act('snapshot:removeAll')
       await act('power:powerOn')
       assert.deepEqual(await marked(), ['first', 'first'])
@@ -156,6 +159,7 @@ export function testVappActions(ledger: Ledger): void {
       await show('POWERED_OFF', 'shut off')
       await act('snapshot:removeAll')
       await act('recompose', '<RecomposeVAppParams/>')
+      await share()
       await act('power:powerOn')
       await act('recompose', '<RecomposeVAppParams/>')
       assert.equal((await client.ask('DELETE', vapp)).status, 409, 'it runs')
@@ -278,6 +282,7 @@ export function testTickets(ledger: Ledger): void {
       }
       await ledger.act(client, vapp, 'edit', '<VApp name="never"/>')
       await ledger.act(client, vapp, 'recompose', '<RecomposeVAppParams/>')
+      await ledger.follow(client, vapp, 'controlAccess', { body: SHARED })
       await ledger.act(client, failed, 'edit', '<Vm name="nothing"/>')
       await ledger.act(client, failed, 'remove')
       await ledger.act(client, vapp, 'remove')

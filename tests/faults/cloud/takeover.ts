@@ -27,11 +27,22 @@ export interface Frozen {
 export async function findAtWork(place: Place, chance: SeededRandom): Promise<Frozen> {
   const cells = place.cloud.cells as readonly [LabCell, ...LabCell[]]
   const first = chance.pick(cells)
-  return until(
-    'a cell should execute a task',
-    () => freezeAtWork(place, [first, ...cells.filter((each) => each !== first)]),
-    FOUND_MS,
-  )
+  const order = [first, ...cells.filter((each) => each !== first)]
+  let seen: readonly string[] = []
+  try {
+    return await until(
+      'a cell should execute a task',
+      async () => {
+        const found = await freezeAtWork(place, order)
+        if ('cell' in found) return found
+        seen = found
+        return undefined
+      },
+      FOUND_MS,
+    )
+  } catch (error) {
+    throw new Error(`no cell executes a task; at last: ${seen.join('; ')}`, { cause: error })
+  }
 }
 
 /**
@@ -56,24 +67,34 @@ export async function takeOver(place: Place, { cell, work }: Frozen): Promise<nu
   return Math.round(performance.now() - began)
 }
 
-/** Stopped first: its observed work is still the same when it is killed. */
-async function freezeAtWork(place: Place, cells: readonly LabCell[]): Promise<Frozen | undefined> {
-  const running = await atWork(place).catch(() => [])
-  for (const work of running) {
-    const name = await cellOf(place, work.vm).catch(() => undefined)
+/** Stopped first: its observed work is still the same when it is killed. Returns the reasons if no cell is found. */
+async function freezeAtWork(
+  place: Place,
+  cells: readonly LabCell[],
+): Promise<Frozen | readonly string[]> {
+  const reasons: string[] = []
+  const note = (error: unknown) => void reasons.push(String(error))
+  const running = await atWork(place).catch(note)
+  if (running?.length === 0) reasons.push('no task is running')
+  for (const work of running ?? []) {
+    const name = await cellOf(place, work.vm).catch(note)
     const cell = cells.find((each) => each.name === name)
     const pid = cell?.pid
-    if (cell === undefined || pid === undefined) continue
+    if (cell === undefined || pid === undefined) {
+      reasons.push(`VM ${work.vm} is at ${name}`)
+      continue
+    }
     process.kill(pid, 'SIGSTOP')
-    const now = await lookAt(place, work.task).catch(() => undefined)
-    const same = await cellOf(place, work.vm).catch(() => undefined)
+    const now = await lookAt(place, work.task).catch(note)
+    const same = await cellOf(place, work.vm).catch(note)
     if (now?.state === 'running' && same === name) {
       return { cell, work: { ...work, fence: now.fence } }
     }
     process.kill(pid, 'SIGCONT')
+    reasons.push(`VM ${work.vm}: ${now?.state}, from ${name} to ${same}`)
   }
   await sleep(LOOK_MS)
-  return undefined
+  return reasons
 }
 
 async function atWork({ db }: Place): Promise<readonly AtWork[]> {

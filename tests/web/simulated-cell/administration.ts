@@ -19,17 +19,24 @@ import { media, vmHref } from './vm-documents.ts'
 export const ORGS = 80
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-export const sessionDocument = (caller: SimulatedCaller) => ({
+export const sessionDocument = (caller: SimulatedCaller, isLimited = false) => ({
   user: caller.user,
   org: caller.org,
   role: caller.role,
   right: rightsOf[caller.role],
   type: media('session'),
   href: '/api/session',
-  link: [
-    { rel: 'down', type: media('org'), name: caller.org, href: `/api/org/${uuidOf(KIND.org, 0)}` },
-    { rel: 'down', type: media('query.queryList'), href: '/api/query' },
-  ],
+  link: isLimited
+    ? [{ rel: 'down', type: media('secondFactors'), href: '/api/session/secondFactors' }]
+    : [
+        {
+          rel: 'down',
+          type: media('org'),
+          name: caller.org,
+          href: `/api/org/${uuidOf(KIND.org, 0)}`,
+        },
+        { rel: 'down', type: media('query.queryList'), href: '/api/query' },
+      ],
 })
 
 /** The cell that follows this host. */
@@ -111,7 +118,10 @@ export function userDocument(n: number) {
     href: userHref(n),
     isEnabled: user.isEnabled,
     role: { name: user.role },
-    link: [{ rel: 'edit', href: userHref(n) }],
+    link: [
+      { rel: 'edit', href: userHref(n) },
+      { rel: 'removeSecondFactors', href: `${userHref(n)}/action/removeSecondFactors` },
+    ],
   }
 }
 
@@ -131,9 +141,15 @@ export function changeUser(n: number, { isEnabled, role }: UserBody): void {
 export const addUser = ({ name = '', role }: UserBody): number =>
   users.push({ name, role: role?.name ?? 'user', isEnabled: true }) - 1
 
-/** Quota and leases of the organisations, where a request changed them. */
-const settings = new Map<number, { quota?: object; leases?: object }>()
-export const changeOrg = (n: number, body: { quota?: object; leases?: object }): void =>
+interface OrgSettings {
+  readonly quota?: object
+  readonly leases?: object
+  readonly secondFactorRequired?: boolean
+}
+
+/** Settings of the organisations, where a request changed them. */
+const settings = new Map<number, OrgSettings>()
+export const changeOrg = (n: number, body: OrgSettings): void =>
   void settings.set(n, { ...settings.get(n), ...body })
 
 export function orgDocument(n: number, caller: SimulatedCaller) {
@@ -149,6 +165,13 @@ export function orgDocument(n: number, caller: SimulatedCaller) {
     link: [
       { rel: 'add', type: media('admin.user'), href: `${href}/users` },
       { rel: 'down', type: media('admin.usage'), href: `${href}/usage` },
+      { rel: 'down', type: media('admin.roles'), href: `${href}/roles` },
+      {
+        rel: 'down',
+        type: media('admin.identityProviders'),
+        href: `${href}/identityProviders`,
+      },
+      { rel: 'down', type: media('admin.webhooks'), href: `${href}/webhooks` },
       ...(canAdminister
         ? [
             { rel: 'edit', href },
@@ -174,6 +197,7 @@ export function orgDocument(n: number, caller: SimulatedCaller) {
       storageDefault: 30 * 86_400,
       storageMax: 0,
     },
+    secondFactorRequired: settings.get(n)?.secondFactorRequired ?? false,
     users: { userReference: users.map(({ name }, at) => ({ name, href: userHref(at) })) },
     vdcs: {
       vdc: ['main', 'lab'].map((name, at) => ({

@@ -1,23 +1,31 @@
 // Templates, uploads and API tokens of the simulated cell.
+import type { SimulatedCaller } from './callers.ts'
 import { KIND, uuidOf } from './inventory.ts'
+import { mayAt, shareLinks } from './shares.ts'
 import { media } from './vm-documents.ts'
 
 interface Template {
+  /** The number of its catalog. */
+  readonly catalog: number
   readonly name: string
   readonly cpus: number
   readonly memory: number
   readonly disk: number
 }
 const templates: Template[] = [
-  { name: 'debian-12', cpus: 1, memory: 1024, disk: 10_240 },
-  { name: 'debian-13', cpus: 1, memory: 1024, disk: 10_240 },
-  { name: 'postgres-17', cpus: 4, memory: 8192, disk: 61_440 },
-  { name: 'ubuntu-26.04', cpus: 2, memory: 2048, disk: 20_480 },
+  { catalog: 0, name: 'debian-12', cpus: 1, memory: 1024, disk: 10_240 },
+  { catalog: 1, name: 'debian-13', cpus: 1, memory: 1024, disk: 10_240 },
+  { catalog: 0, name: 'postgres-17', cpus: 4, memory: 8192, disk: 61_440 },
+  { catalog: 0, name: 'ubuntu-26.04', cpus: 2, memory: 2048, disk: 20_480 },
 ]
 const templateHref = (n: number): string =>
   `/api/vAppTemplate/vappTemplate-${uuidOf(KIND.template, n)}`
 
-export const templateRecords = () => templates.map((_, n) => templateRecord(n))
+/** Those of the catalogs that the caller sees. */
+export const templateRecords = (caller: SimulatedCaller) =>
+  templates.flatMap(({ catalog }, n) =>
+    mayAt(caller, 'org:read', 'catalog', catalog) ? [templateRecord(n)] : [],
+  )
 
 const templateRecord = (n: number) => ({
   name: templates[n]?.name,
@@ -34,15 +42,38 @@ export const templateDocument = (n: number) =>
     digest: { algorithm: 'sha256', value: 'a'.repeat(64) },
   }
 
-export const catalogHref = `/api/catalog/${uuidOf(KIND.catalog, 0)}`
-export const catalogRecords = () => [{ name: 'main', href: catalogHref }]
-export const catalogDocument = () => ({
-  name: 'main',
-  href: catalogHref,
-  link: [{ rel: 'add', type: media('uploadParams'), href: `${catalogHref}/action/upload` }],
-})
+const catalogs = ['main', 'golden'] as const
+export const catalogHref = (n: number): string => `/api/catalog/${uuidOf(KIND.catalog, n)}`
+/** Those that the caller sees by the role or by a share. */
+export const catalogRecords = (caller: SimulatedCaller) =>
+  catalogs.flatMap((name, n) =>
+    mayAt(caller, 'org:read', 'catalog', n) ? [{ name, href: catalogHref(n) }] : [],
+  )
+
+export function catalogDocument(n: number, caller: SimulatedCaller) {
+  const name = catalogs[n]
+  if (name === undefined) return undefined
+  const href = catalogHref(n)
+  const { link, unavailable } = shareLinks(caller, 'catalog', n, href)
+  const upload = { rel: 'add', type: media('uploadParams'), href: `${href}/action/upload` }
+  return {
+    name,
+    href,
+    link: [...(mayAt(caller, 'vm:edit', 'catalog', n) ? [upload] : []), ...link],
+    unavailable,
+    catalogItems: {
+      catalogItem: templates.flatMap((template, at) =>
+        template.catalog === n
+          ? [{ name: template.name, href: `/api/catalogItem/${uuidOf(KIND.template, at)}` }]
+          : [],
+      ),
+    },
+    dateCreated: '2026-11-01T06:00:00.000Z',
+  }
+}
 
 interface SimulatedUpload {
+  readonly catalog: number
   readonly name: string
   readonly size: number
   readonly cpus: number
@@ -51,9 +82,10 @@ interface SimulatedUpload {
 }
 const uploads = new Map<number, SimulatedUpload>()
 
-export function addUpload(body: Record<string, unknown>): number {
+export function addUpload(catalog: number, body: Record<string, unknown>): number {
   const n = uploads.size
   uploads.set(n, {
+    catalog,
     name: String(body['name']),
     size: Number(body['size']),
     cpus: Number(body['numberOfCpus'] ?? 1),
@@ -82,6 +114,7 @@ export function receive(n: number, range: string | undefined, bytes: number): vo
   upload.sent = start + bytes
   if (upload.sent < upload.size) return
   templates.push({
+    catalog: upload.catalog,
     name: upload.name,
     cpus: upload.cpus,
     memory: upload.memory,

@@ -72,6 +72,10 @@ export const KIND = {
   gateway: 13,
   externalNetwork: 14,
   securityGroup: 15,
+  webhook: 18,
+  role: 20,
+  provider: 21,
+  secondFactor: 19,
 } as const
 
 /** The VMs of one vApp have neighbouring numbers. */
@@ -219,10 +223,12 @@ export const ROLE_NAMES = [
   'organisation administrator',
   'system administrator',
 ] as const
-export type Role = (typeof ROLE_NAMES)[number]
+/** `contractor` is a role of the organisation's own, which sees only what is shared with it. */
+export type Role = (typeof ROLE_NAMES)[number] | 'contractor'
 const user = ['session', 'org:read', 'vm:read', 'vm:power', 'vm:console', 'network:read']
 const author = [...user, 'vm:edit']
 export const rightsOf: Readonly<Record<Role, readonly string[]>> = {
+  contractor: ['session'],
   'console only': ['session', 'org:read', 'vm:read', 'vm:console'],
   user,
   author,
@@ -242,5 +248,8 @@ export const accounts: Readonly<Record<string, Role>> = {
   'alice@eng': 'organisation administrator',
   'bob@eng': 'user',
   'carol@eng': 'console only',
+  'frida@eng': 'user',
+  'gina@eng': 'contractor',
+  'ines@eng': 'user',
   'root@System': 'system administrator',
 }

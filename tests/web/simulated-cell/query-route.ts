@@ -3,15 +3,18 @@ import { eventRecords, hostRecord, orgRecord, ORGS } from './administration.ts'
 import { may, type SimulatedCaller } from './callers.ts'
 import { catalogRecords, templateRecords } from './catalog.ts'
 import { externalRecords, gatewayRecords } from './edge-gateways.ts'
-import { HOSTS } from './inventory.ts'
+import { factsOf, HOSTS } from './inventory.ts'
 import { networkRecords } from './networks.ts'
 import { findVms, InvalidQuery, matches, sorted } from './query.ts'
 import { groupRecords } from './security-groups.ts'
+import { mayAt } from './shares.ts'
 import type { TaskQueue } from './tasks.ts'
 import { taskRecord, vappNumbers, vappRecord, vdcHref, vmRecord } from './vm-documents.ts'
 
 const PAGE_MAX = 128
 const administrative = new Set(['adminVM', 'host', 'externalNetwork'])
+/** Who lacks the right sees of these types what is shared with them. */
+const shared = new Set(['vm', 'vApp', 'task', 'catalog', 'vAppTemplate'])
 
 interface Page {
   readonly total: number
@@ -24,8 +27,9 @@ export class ForbiddenQuery extends Error {}
 export function runQuery(queue: TaskQueue, caller: SimulatedCaller, search: URLSearchParams) {
   const get = (name: string): string => search.get(name) ?? ''
   const type = get('type')
-  if (administrative.has(type) && !may(caller, 'cloud:read'))
-    throw new ForbiddenQuery(`your role, ${caller.role}, lacks the right cloud:read`)
+  const right = administrative.has(type) ? 'cloud:read' : 'vm:read'
+  if (!may(caller, right) && (right === 'cloud:read' || !shared.has(type)))
+    throw new ForbiddenQuery(`your role, ${caller.role}, lacks the right ${right}`)
   const page = Math.max(1, Number(get('page') || 1))
   const pageSize = Math.min(PAGE_MAX, Math.max(1, Number(get('pageSize') || 25)))
   const from = (page - 1) * pageSize
@@ -33,8 +37,8 @@ export function runQuery(queue: TaskQueue, caller: SimulatedCaller, search: URLS
   const isDescending = get('sortDesc') !== ''
   const found =
     type === 'vm' || type === 'adminVM'
-      ? vms(queue, type === 'adminVM', get('filter'), sort, isDescending, from, pageSize)
-      : others(queue, type, get('filter'), sort, isDescending, from, pageSize)
+      ? vms(queue, caller, type === 'adminVM', get('filter'), sort, isDescending, from, pageSize)
+      : others(queue, caller, type, get('filter'), sort, isDescending, from, pageSize)
   const names: Readonly<Record<string, string>> = {
     organization: 'org',
     externalNetwork: 'network',
@@ -45,6 +49,7 @@ export function runQuery(queue: TaskQueue, caller: SimulatedCaller, search: URLS
 
 function vms(
   queue: TaskQueue,
+  caller: SimulatedCaller,
   isEverywhere: boolean,
   filter: string,
   sort: string,
@@ -54,7 +59,8 @@ function vms(
 ): Page {
   const tasks = [...queue.tasks.values()]
   const version = tasks.filter(({ ended }) => ended !== undefined).length
-  const numbers = findVms(filter, sort, isDescending, isEverywhere, version)
+  const all = findVms(filter, sort, isDescending, isEverywhere, version)
+  const numbers = may(caller, 'vm:read') ? all : all.filter((n) => seesVm(caller, n))
   const busy = new Set(tasks.filter(({ ended }) => ended === undefined).map(({ vm }) => vm))
   return {
     total: numbers.length,
@@ -64,20 +70,25 @@ function vms(
   }
 }
 
-function recordsOf(queue: TaskQueue, type: string): readonly object[] {
+const seesVm = (caller: SimulatedCaller, n: number): boolean =>
+  mayAt(caller, 'vm:read', 'vapp', factsOf(n).vappN)
+
+function recordsOf(queue: TaskQueue, caller: SimulatedCaller, type: string): readonly object[] {
   switch (type) {
     case 'host':
       return Array.from({ length: HOSTS }, (_, n) => hostRecord(n))
     case 'organization':
       return Array.from({ length: ORGS }, (_, n) => orgRecord(n))
     case 'task':
-      return [...queue.tasks.values()].map(taskRecord)
+      return [...queue.tasks.values()].filter(({ vm }) => seesVm(caller, vm)).map(taskRecord)
     case 'event':
       return eventRecords(queue)
     case 'vApp':
-      return vappNumbers().map(vappRecord)
+      return vappNumbers()
+        .filter((n) => mayAt(caller, 'vm:read', 'vapp', n))
+        .map(vappRecord)
     case 'vAppTemplate':
-      return templateRecords()
+      return templateRecords(caller)
     case 'orgVdcNetwork':
       return networkRecords()
     case 'edgeGateway':
@@ -87,7 +98,7 @@ function recordsOf(queue: TaskQueue, type: string): readonly object[] {
     case 'securityGroup':
       return groupRecords()
     case 'catalog':
-      return catalogRecords()
+      return catalogRecords(caller)
     case 'orgVdc':
       return ['main', 'lab'].map((name, at) => ({ name, href: vdcHref(at + 1) }))
     default:
@@ -97,6 +108,7 @@ function recordsOf(queue: TaskQueue, type: string): readonly object[] {
 
 function others(
   queue: TaskQueue,
+  caller: SimulatedCaller,
   type: string,
   filter: string,
   sort: string,
@@ -104,7 +116,7 @@ function others(
   from: number,
   pageSize: number,
 ): Page {
-  const records = recordsOf(queue, type).filter((record) => matches(record, filter))
+  const records = recordsOf(queue, caller, type).filter((record) => matches(record, filter))
   const ordered = sort === '' ? records : sorted(records, sort, isDescending)
   return { total: ordered.length, record: ordered.slice(from, from + pageSize) }
 }

@@ -19,15 +19,24 @@ import { networkReferences, networkRows } from './networks.ts'
 import { metrics, screenshot } from './pictures.ts'
 import { runQuery } from './query-route.ts'
 import { findVms } from './query.ts'
+import { roleRows } from './roles.ts'
 import { answer, first, noContent, row, type SimulatedRequest, type SimulatedRow } from './row.ts'
+import { secondFactorRows } from './second-factors.ts'
 import { securityGroupRows } from './security-groups.ts'
 import { countBody, readBody, sendError } from './send.ts'
+import { mayAt } from './shares.ts'
+import { sharingRows } from './sharing.ts'
 import { operations, snapshots, type Operation } from './tasks.ts'
 import * as documents from './vm-documents.ts'
+import { webhookRows } from './webhooks.ts'
 
 /** Metadata and leases by the id of their object. */
 const metadata = new Map<string, Map<string, string>>()
 const leases = new Map<number, { run: number; keep: number }>()
+
+/** Neither the role nor a share gives the right. */
+const refuse = ({ caller, response }: SimulatedRequest, right = 'vm:read'): void =>
+  sendError(response, 403, 'FORBIDDEN', `your role, ${caller.role}, lacks the right ${right}`)
 
 const isDeleted = (n: number): boolean => statuses[n] === undefined || statuses[n] === 255
 
@@ -195,6 +204,7 @@ const vmRows: readonly SimulatedRow[] = [
   row('GET', 'vApp/vm-UUID', (request) => {
     const n = first(request)
     const { queue, caller } = request
+    if (!mayAt(caller, 'vm:read', 'vapp', factsOf(n).vappN)) return refuse(request)
     answer(
       request,
       isDeleted(n) ? undefined : documents.vmDocument(n, caller, queue.tasks.values()),
@@ -237,6 +247,7 @@ const leaseOf = (n: number) => leases.get(n) ?? { run: 7 * 86_400, keep: 30 * 86
 const vappRows: readonly SimulatedRow[] = [
   row('GET', 'vApp/vapp-UUID', (request) => {
     const n = first(request)
+    if (!mayAt(request.caller, 'vm:read', 'vapp', n)) return refuse(request)
     answer(request, documents.vappDocument(n, request.caller, leaseOf(n)))
   }),
   row('POST', 'vApp/vapp-UUID/power/action/(\\w+)', vappPower),
@@ -249,7 +260,10 @@ const vappRows: readonly SimulatedRow[] = [
     })
     noContent(request)
   }),
-  row('GET', 'vdc/UUID', (request) => answer(request, vdcDocument(first(request), request.caller))),
+  row('GET', 'vdc/UUID', (request) => {
+    if (!may(request.caller, 'org:read')) return refuse(request, 'org:read')
+    answer(request, vdcDocument(first(request), request.caller))
+  }),
   row('GET', 'admin/vdc/UUID', (request) => {
     const n = first(request)
     const { name } = vdcDocument(n, request.caller)
@@ -272,9 +286,14 @@ const catalogRows: readonly SimulatedRow[] = [
   row('GET', 'vAppTemplate/vappTemplate-UUID', (request) =>
     answer(request, catalog.templateDocument(first(request))),
   ),
-  row('GET', 'catalog/UUID', (request) => answer(request, catalog.catalogDocument())),
+  row('GET', 'catalog/UUID', (request) => {
+    const { caller } = request
+    const n = first(request)
+    if (!mayAt(caller, 'org:read', 'catalog', n)) return refuse(request, 'org:read')
+    answer(request, catalog.catalogDocument(n, caller))
+  }),
   row('POST', 'catalog/UUID/action/upload', async (request) => {
-    const n = catalog.addUpload(await readBody(request.request))
+    const n = catalog.addUpload(first(request), await readBody(request.request))
     answer(request, catalog.uploadDocument(n), 201)
   }),
   row('GET', 'transfer/UUID', (request) => answer(request, catalog.uploadDocument(first(request)))),
@@ -358,5 +377,9 @@ export const rows: readonly SimulatedRow[] = [
   ...edgeRows,
   ...securityGroupRows,
   ...catalogRows,
+  ...sharingRows,
   ...administrationRows,
+  ...secondFactorRows,
+  ...roleRows,
+  ...webhookRows,
 ]

@@ -8,12 +8,13 @@ import { join } from 'node:path'
 import { loadPageFiles, pageHeaders, pageResponse, type PageFiles } from '@skerry/service'
 
 import { sessionDocument } from './administration.ts'
-import { COOKIE, Sessions } from './callers.ts'
+import { COOKIE, may, Sessions } from './callers.ts'
 import { startSimulatedConsole, type SimulatedConsole } from './console.ts'
 import { KIND, uuidOf } from './inventory.ts'
 import { ForbiddenQuery } from './query-route.ts'
 import { InvalidQuery } from './query.ts'
 import { rows } from './routes.ts'
+import { isLimited, proofOf } from './second-factors.ts'
 import { sendError, sendJson } from './send.ts'
 import { TaskQueue } from './tasks.ts'
 import { SimulatedWorkflows } from './workflows.ts'
@@ -67,7 +68,13 @@ class Cell {
     const caller = this.sessions.callerOf(request)
     if (!caller)
       return sendError(response, 401, 'UNAUTHENTICATED', 'the token is missing or expired; log in')
-    if (pathname === '/api/events') return this.follow(request, response, url)
+    if (isLimited(caller) && !/^\/api\/session(?:\/secondFactors.*)?$/.test(pathname)) {
+      return sendError(response, 403, 'FORBIDDEN', 'the organisation requires a second factor')
+    }
+    if (pathname === '/api/events') {
+      if (may(caller, 'vm:read')) return this.follow(request, response, url)
+      return sendError(response, 403, 'FORBIDDEN', 'your role lacks the right vm:read')
+    }
     if (pathname === '/api/session' && request.method === 'DELETE')
       return this.logOut(request, response)
     if (pathname.startsWith('/api/workflow/')) {
@@ -106,7 +113,8 @@ class Cell {
       version: '0.1.0',
       console: new URL(this.console.origin).host,
       workflows: true,
-      ...(caller && { session: sessionDocument(caller) }),
+      passkeys: true,
+      ...(caller && { session: sessionDocument(caller, isLimited(caller)) }),
     })
   }
 
@@ -114,8 +122,15 @@ class Cell {
     const made = this.sessions.logIn(request.headers.authorization)
     if (!made)
       return sendError(response, 401, 'UNAUTHENTICATED', 'the user or the password is wrong')
+    const proof = proofOf(made.caller, request)
+    if (proof === 'missing')
+      return sendError(response, 401, 'SECOND_FACTOR', 'this account has a second factor')
+    if (proof === 'wrong')
+      return sendError(response, 401, 'UNAUTHENTICATED', 'the user or the password is wrong')
     const cookie = `${COOKIE}=${made.token}; Path=/; HttpOnly; SameSite=Strict`
-    sendJson(response, 200, sessionDocument(made.caller), { 'set-cookie': cookie })
+    sendJson(response, 200, sessionDocument(made.caller, isLimited(made.caller)), {
+      'set-cookie': cookie,
+    })
   }
 
   logOut(request: IncomingMessage, response: ServerResponse): void {

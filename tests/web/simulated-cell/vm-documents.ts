@@ -1,5 +1,5 @@
 // Documents of VMs, vApps and tasks in JSON, with the names and links of the cloud API.
-import { may, type SimulatedCaller } from './callers.ts'
+import type { SimulatedCaller } from './callers.ts'
 import {
   addressOf,
   factsOf,
@@ -16,6 +16,7 @@ import {
 } from './inventory.ts'
 import { connectionsDocument } from './networks.ts'
 import { DELETED } from './query.ts'
+import { mayAt, shareLinks } from './shares.ts'
 import { operations, snapshots, type Operation, type SimulatedTask } from './tasks.ts'
 
 export const media = (document: string): string => `application/vnd.skerry.cloud.${document}+json`
@@ -39,7 +40,7 @@ export function whyNot(
   n: number,
   caller: SimulatedCaller,
 ): string | undefined {
-  if (!may(caller, operation.right))
+  if (!mayAt(caller, operation.right, 'vapp', factsOf(n).vappN))
     return `your role, ${caller.role}, lacks the right ${operation.right}`
   const status = statusOf(n)
   if (!operation.from.includes(status))
@@ -52,7 +53,7 @@ function linksOf(n: number, caller: SimulatedCaller) {
   const href = vmHref(n)
   const { vapp, vappN } = factsOf(n)
   const linked = operations.filter((operation) => whyNot(operation, n, caller) === undefined)
-  const canView = statusOf(n) === 'POWERED_ON' && may(caller, 'vm:console')
+  const canView = statusOf(n) === 'POWERED_ON' && mayAt(caller, 'vm:console', 'vapp', vappN)
   return [
     ...linked.map(({ rel, path }) => ({ rel, href: path === '' ? href : `${href}/${path}` })),
     ...(canView
@@ -71,8 +72,9 @@ function unavailableOf(n: number, caller: SimulatedCaller) {
     const because = whyNot(operation, n, caller)
     return because === undefined ? [] : [{ rel: operation.rel, because }]
   })
-  if (statusOf(n) === 'POWERED_ON' && may(caller, 'vm:console')) return refused
-  const because = may(caller, 'vm:console')
+  const canView = mayAt(caller, 'vm:console', 'vapp', factsOf(n).vappN)
+  if (statusOf(n) === 'POWERED_ON' && canView) return refused
+  const because = canView
     ? `it is ${statusOf(n)}; only one that is POWERED_ON has a screen`
     : `your role, ${caller.role}, lacks the right vm:console`
   return [...refused, { rel: 'screen:acquireTicket', because }]
@@ -228,7 +230,8 @@ export function vappDocument(
 ) {
   const { name, vdcName, creationDate, ownerName, status } = vappRecord(vappN)
   const href = vappHref(vappN)
-  const canEdit = may(caller, 'vm:edit')
+  const canEdit = mayAt(caller, 'vm:edit', 'vapp', vappN)
+  const sharing = shareLinks(caller, 'vapp', vappN, href)
   const isOff = status === 'POWERED_OFF'
   return {
     name,
@@ -236,7 +239,7 @@ export function vappDocument(
     type: media('vApp'),
     status: status === 'MIXED' ? 10 : (numbers[status as Status] ?? 1),
     link: [
-      ...(may(caller, 'vm:power')
+      ...(mayAt(caller, 'vm:power', 'vapp', vappN)
         ? [
             { rel: 'power:powerOn', href: `${href}/power/action/powerOn` },
             { rel: 'power:shutdown', href: `${href}/power/action/shutdown` },
@@ -244,11 +247,13 @@ export function vappDocument(
         : []),
       ...(canEdit ? [{ rel: 'recompose', href: `${href}/action/recomposeVApp` }] : []),
       ...(canEdit && isOff ? [{ rel: 'remove', href }] : []),
+      ...sharing.link,
       { rel: 'up', type: media('vdc'), href: vdcHref(vdcNumber(vdcName)) },
     ],
-    unavailable: isOff
-      ? []
-      : [{ rel: 'remove', because: `it is ${status}; this needs it POWERED_OFF` }],
+    unavailable: [
+      ...(isOff ? [] : [{ rel: 'remove', because: `it is ${status}; this needs it POWERED_OFF` }]),
+      ...sharing.unavailable,
+    ],
     leaseSettingsSection: {
       href: `${href}/leaseSettingsSection`,
       deploymentLeaseInSeconds: lease.run,

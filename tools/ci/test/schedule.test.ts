@@ -58,7 +58,7 @@ test('a quiet job runs after the others, and only beside another quiet job', () 
 
 test('jobs with a common lock run one after the other', () => {
   const running = [job('a', { locks: ['8281'] })]
-  const other = job('other', { seconds: 1, locks: ['chromium'] })
+  const other = job('other', { seconds: 1, locks: ['users'] })
   const same = job('same', { locks: ['8281'] })
   assert.equal(nextJob({ ...none, waiting: [same, other], running })?.name, 'other')
   assert.equal(nextJob({ ...none, waiting: [same], running }), undefined)

@@ -11,11 +11,15 @@ export type { CloudReport, LabCloud } from './cloud/cloud.ts'
 export { listHosts, untilOpen, type HostRow } from './cloud/join-hosts.ts'
 export { killEngines } from './servers/daemon.ts'
 export { BROWSER } from './system/browser.ts'
-export type { FreshDatabase, Prepare } from './postgres/fresh-database.ts'
+export type { FreshDatabase } from './postgres/fresh-database.ts'
 export { freshDatabase } from './postgres/fresh-database.ts'
 export { startIssuer, type KeyPair, type TestIssuer } from './network/certificates.ts'
 export { freePorts } from './network/ports.ts'
 export { startDirectory, type Directory } from './servers/directory.ts'
+export { activeDirectory } from './identity/samba-tree.ts'
+export { startKeycloak, type Keycloak } from './identity/keycloak.ts'
+export { startSamba, type Samba } from './identity/samba.ts'
+export { startOpenIdServer, type OpenIdServer } from './servers/openid-server.ts'
 export { debianImagePlace, guestImage } from './host/guest-image.ts'
 export type { HostOptions, LabHost } from './host/host.ts'
 export { startHost } from './host/host.ts'
@@ -31,7 +35,7 @@ export {
   requirePrograms,
 } from './system/packages.ts'
 export type { Use } from './system/packages.ts'
-export type { Postgres, PostgresOptions } from './postgres/postgres.ts'
+export type { Postgres, PostgresOptions, Prepare, Prepared } from './postgres/postgres.ts'
 export { startPostgres } from './postgres/postgres.ts'
 export { pythonWith } from './system/python.ts'
 export type { Outcome } from './system/run.ts'
@@ -39,11 +43,6 @@ export type { Temporal, TemporalOptions } from './temporal/temporal.ts'
 export { startTemporal } from './temporal/temporal.ts'
 export type { Login, Tenant } from './cloud/tenants.ts'
 export { reasonWithoutTemporal, temporalPrograms } from './temporal/temporal-build.ts'
-export {
-  simulatedHost,
-  type SimulatedHost,
-  type SimulatedHostOptions,
-} from './host/simulated-host.ts'
 export {
   greetingLength,
   simulatedScreen,

@@ -1,6 +1,6 @@
 // Goal: tests get a database that fails like one in production. Method: kill it, restart it, promote a copy.
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -20,6 +20,18 @@ async function ownDirectory() {
     async [Symbol.asyncDispose]() {
       await rm(path, { recursive: true, force: true })
     },
+  }
+}
+
+/** Runs a test with its own cache. */
+async function withCache(cache: string, work: () => Promise<void>): Promise<void> {
+  const before = process.env['XDG_CACHE_HOME']
+  process.env['XDG_CACHE_HOME'] = cache
+  try {
+    await work()
+  } finally {
+    if (before === undefined) delete process.env['XDG_CACHE_HOME']
+    else process.env['XDG_CACHE_HOME'] = before
   }
 }
 
@@ -55,9 +67,7 @@ test(
   { skip },
   async () => {
     await using dir = await ownDirectory()
-    const before = process.env['XDG_CACHE_HOME']
-    process.env['XDG_CACHE_HOME'] = join(dir.path, 'cache')
-    try {
+    await withCache(join(dir.path, 'cache'), async () => {
       const identityIn = async (name: string) => {
         await using postgres = await startPostgres(join(dir.path, name), { durable: false })
         return await postgres.psql('select system_identifier from pg_control_system()')
@@ -73,10 +83,47 @@ test(
       const third = await identityIn('three')
       assert.ok(first.includes(third), 'made by the initdb of one of the first two')
       assert.equal(await identityIn('four'), third)
-    } finally {
-      if (before === undefined) delete process.env['XDG_CACHE_HOME']
-      else process.env['XDG_CACHE_HOME'] = before
+    })
+  },
+)
+
+test(
+  'databases are prepared once for all servers, and again when a file changes that defines the result',
+  { skip },
+  async () => {
+    await using dir = await ownDirectory()
+    await using from = await ownDirectory()
+    const file = join(from.path, '1.sql')
+    let times = 0
+    const by = async (url: string) => {
+      times++
+      await run(['psql', url, '-qf', file])
     }
+    const columnsIn = async (name: string) => {
+      await using postgres = await startPostgres(join(dir.path, name), {
+        durable: false,
+        prepared: { by, from: [from.path] },
+      })
+      await using prepared = await freshDatabase(postgres, by)
+      await using another = await freshDatabase(postgres, by)
+      await using empty = await freshDatabase(postgres)
+      const columns = `select string_agg(attname, ' ') from pg_attribute where attrelid = to_regclass('seen') and attnum > 0`
+      assert.equal(await postgres.psql(columns, empty.name), '', 'unless it is asked for')
+      assert.equal(
+        await postgres.psql(columns, another.name),
+        await postgres.psql(columns, prepared.name),
+      )
+      return await postgres.psql(columns, prepared.name)
+    }
+    await withCache(join(dir.path, 'cache'), async () => {
+      await writeFile(file, 'create table seen (n int)')
+      assert.equal(await columnsIn('one'), 'n')
+      assert.equal(await columnsIn('two'), 'n')
+      assert.equal(times, 1)
+      await writeFile(file, 'create table seen (m int)')
+      assert.equal(await columnsIn('three'), 'm')
+      assert.equal(times, 2)
+    })
   },
 )
 

@@ -18,13 +18,33 @@ interface Event {
   readonly [more: string]: unknown
 }
 
+/** An event as it is printed with --json. */
+export type PrintedEvent = Event & { readonly id: string | undefined; readonly type: string }
+
 /** The event feed of a cloud, from any of its cells. */
-export async function* followCloud(
+export const followCloud = (
+  session: CloudSession,
+  since: string | undefined,
+): AsyncIterable<Happened> => read(session, since, '/api/events')
+
+/** The events after this one, or all that are kept, until now. */
+export async function* eventsUntilNow(
+  session: CloudSession,
+  since: string | undefined,
+): AsyncIterable<PrintedEvent> {
+  for await (const { body } of read(session, since ?? '0', '/api/events?until=now')) {
+    if (body.type === 'end') return
+    yield body
+  }
+}
+
+async function* read(
   { profile, wait }: CloudSession,
   since: string | undefined,
-): AsyncIterable<Happened> {
+  path: string,
+): AsyncIterable<Happened & { readonly body: PrintedEvent }> {
   const source: Source = {
-    open: (last) => open(profile, last),
+    open: (last) => open(profile, path, last),
     isLost: (error) => error instanceof Fault && retryableKinds.has(error.kind),
     wait,
   }
@@ -38,11 +58,12 @@ export async function* followCloud(
 
 async function open(
   profile: CloudSession['profile'],
+  path: string,
   last: string | undefined,
 ): Promise<AsyncIterable<Uint8Array>> {
   const resumed = last === undefined ? {} : { 'last-event-id': last }
   const headers = { accept: ACCEPT, ...resumed }
-  const requested = { method: 'GET', path: '/api/events', headers } as const
+  const requested = { method: 'GET', path, headers } as const
   const response = await follow(profile, { [TOKEN_HEADER]: profile.token }, requested)
   if (response.status === 200) return response.chunks
   throw reviveFault({ ...response, text: (await wholeBody(response)).toString('utf8') })

@@ -78,6 +78,8 @@ const wholeTask = object(
   },
 )
 const user = object({ name: text, org: text, role: text, enabled: truth })
+const role = object({ name: text, rights: listOf(text), users: number, groups: number })
+const shareEntry = object({ type: text, name: text, provider: text, level: text })
 const orgUsage = object({
   from: text,
   to: text,
@@ -94,8 +96,30 @@ const orgUsage = object({
 })
 const identityServer = object(
   { name: text, kind: text, urls: listOf(text), enabled: truth, groups: byName(text) },
-  { silentSince: text, doubtedSince: text },
+  { redirectUrl: text, silentSince: text, doubtedSince: text },
 )
+const webhookFields = {
+  name: text,
+  url: text,
+  enabled: truth,
+  kinds: listOf(text),
+  behind: number,
+}
+const webhookState = {
+  disabledBecause: text,
+  failingSince: text,
+  nextAttempt: text,
+  lastAnswer: text,
+}
+const webhook = object(webhookFields, webhookState)
+const delivery = object({
+  at: text,
+  taken: truth,
+  answer: text,
+  milliseconds: number,
+  events: number,
+  firstEvent: text,
+})
 const quota = byName(object({ used: orNull(number), most: orNull(number) }))
 const execution = object({ id: text, state: text })
 const schedule = object({ id: text, name: text, state: text })
@@ -189,6 +213,16 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   profiles: listOf(profile),
   logout: object({ profile: text, revoked: truth }),
   use: object({ active: text }),
+  'second-factor add': object({ name: text, recoveryCodes: listOf(text) }),
+  'second-factor list': object({
+    factors: listOf(
+      object({ name: text, kind: text, confirmed: truth, made: text }, { used: text }),
+    ),
+    recoveryCodesLeft: number,
+    required: truth,
+  }),
+  'second-factor rm': removed,
+  'second-factor recovery-codes': object({ recoveryCodes: listOf(text) }),
   list: listOf(vm),
   info: vm,
   usage: object({
@@ -219,6 +253,8 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   'template rm': removed,
   /** One per line. */
   'event follow': object({ type: text, at: text }),
+  'event export': object({ added: number, events: number, last: text }),
+  'event verify': object({ events: number, last: text }, { deleted: number, newer: number }),
   ...same(
     records.map((word) => `${word} list`),
     listOf(record),
@@ -321,11 +357,24 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   'token revoke': object({ revoked: text }),
   'identity list': listOf(identityServer),
   ...same(['identity create', 'identity set'], identityServer),
-  'identity test': object({ name: text, people: number, groups: number }),
+  'identity test': object({ name: text }, { people: number, groups: number }),
   'identity rm': object({ removed: text }),
+  ...same(['access list', 'access set', 'access rm'], listOf(shareEntry)),
+  'role list': listOf(role),
+  'role create': role,
+  'role set': role,
+  'role rm': object({ removed: text }),
+  'webhook list': listOf(webhook),
+  'webhook info': object({ ...webhookFields, deliveries: listOf(delivery) }, webhookState),
+  'webhook create': object({ ...webhookFields, secret: text }, webhookState),
+  'webhook set': object(webhookFields, { ...webhookState, secret: text }),
+  'webhook resend': webhook,
+  'webhook test': object({ name: text, answer: text }),
+  'webhook rm': object({ removed: text }),
   ...same(['quota info', 'quota set'], quota),
   ...same(['host enable', 'host disable', 'org enable', 'org disable'], done),
   'org create': object({ name: text, href: text }),
+  'org set': object({ name: text, secondFactorRequired: truth }),
   'org usage': listOf(orgUsage),
   'vdc create': object({ name: text, org: text, href: text }),
   'workflow list': listOf(object({ id: text, name: text, version: text, categoryName: text })),

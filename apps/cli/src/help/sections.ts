@@ -1,12 +1,12 @@
 /** Sections of the overview: a heading, and the first words of its commands. A test finds a command that is in none. */
 export const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Get started', ['up', 'down', 'doctor', 'ui']],
-  ['Profiles', ['login', 'logout', 'profiles', 'use']],
+  ['Profiles', ['login', 'logout', 'profiles', 'use', 'second-factor']],
   ['Virtual machines', ['list', 'info', 'usage', 'create', 'clone', 'set', 'rm']],
   ['Power', ['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot']],
   ['Access to a VM', ['ssh', 'console', 'exec', 'address', 'logs', 'forward', 'share']],
   ['Snapshots and templates', ['snapshot', 'template']],
-  ['Cloud resources', ['vapp', 'vm', 'label', 'task', 'event', 'catalog']],
+  ['Cloud resources', ['vapp', 'vm', 'label', 'task', 'event', 'catalog', 'access']],
   [
     'Networks of a cloud',
     [
@@ -24,7 +24,7 @@ export const sections: readonly (readonly [string, readonly string[]])[] = [
   ],
   [
     'Cloud administration',
-    ['org', 'vdc', 'user', 'token', 'identity', 'quota', 'host', 'external'],
+    ['org', 'vdc', 'user', 'role', 'token', 'identity', 'webhook', 'quota', 'host', 'external'],
   ],
   ['Workflows', ['workflow']],
   ['Operators, on the machine of a cell, bypassing the API', ['admin']],
@@ -44,6 +44,7 @@ export const sections: readonly (readonly [string, readonly string[]])[] = [
 
 /** What a group of commands is for. A test finds a group without a summary. */
 export const groups: Readonly<Record<string, string>> = {
+  'second-factor': 'add, list and remove apps whose codes your logins need',
   forward: 'forward ports of this machine to a guest',
   share: 'share folders of this machine with a guest',
   snapshot: 'take, list, revert to and delete snapshots of a VM',
@@ -52,7 +53,7 @@ export const groups: Readonly<Record<string, string>> = {
   vm: 'list the VMs of a cloud, and control all that match a filter',
   label: 'list, set and remove labels of a VM, which put it into security groups',
   task: 'list, follow and cancel the operations of a cloud',
-  event: 'follow the events of VMs, or list those of a cloud',
+  event: 'follow the events of VMs; list, export and verify those of a cloud',
   network: 'list, create, change and delete networks of a cloud',
   edge: 'create and change edge gateways, the routers from networks to the outside',
   nat: 'list, add and remove NAT rules of an edge gateway',
@@ -61,11 +62,14 @@ export const groups: Readonly<Record<string, string>> = {
   external: 'list, create, change and delete external networks',
   'security-group': 'list, create and delete security groups, and add rules to them',
   catalog: 'list catalogs of templates',
-  org: 'list, create, enable and disable organisations',
+  access: 'share vApps and catalogs with users and groups of the organisation',
+  org: 'list, create, change, enable and disable organisations',
   vdc: 'list and create data centres',
   user: 'list, create and change users',
+  role: 'list, create, change and remove roles that an organisation has of its own',
   token: 'list and revoke API tokens',
   identity: 'list, create, change, test and remove identity servers of an organisation',
+  webhook: 'send events to other systems: list, create, change, test, send again',
   quota: 'show and set the quota of an organisation',
   host: 'list, enable and disable hosts',
   workflow: 'list, run, schedule, export and import workflows',

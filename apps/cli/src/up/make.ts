@@ -196,6 +196,8 @@ const cloud: Maker = async (making) => {
     '--console',
     new URL(screens).host,
     ...(workflowMachines === undefined ? [] : ['--workflow', workflowMachines]),
+    '--egress',
+    at.egressSocket,
     '--password-stdin',
   ]
   const words = ['init', ...places, ...engines, '--database-file', database, ...shown]

@@ -3,11 +3,13 @@ import { Fault } from '@skerry/fault'
 import type { RequestContext } from '../context.ts'
 import { at } from '../dialect/addresses.ts'
 import { countEntries } from '../directories/ask-directory.ts'
+import { Unproved } from '../directories/ask-openid.ts'
 import {
   accessTo,
   addProvider,
   changeProvider,
   deleteProvider,
+  openIdAccessTo,
   providersOf,
   readSealed,
   wholeProvider,
@@ -36,12 +38,18 @@ async function tryProvider(
   id: string,
 ): Promise<TestedProvider> {
   const row = await context.as(principal, (tx) => readSealed(tx, id))
+  const open = (sealed: Buffer, about: string): string => context.seal.open(sealed, about)
   try {
-    const access = accessTo(row, (sealed, about) => context.seal.open(sealed, about))
+    if (row.kind === 'oidc') {
+      await context.openIdServers.test(openIdAccessTo(row, open))
+      return { answers: true, message: 'the identity server answers with its discovery document' }
+    }
+    const access = accessTo(row, open)
     const { people, groups } = await countEntries(access)
     const message = `the reader finds ${people} people and ${groups} groups`
     return { answers: true, people, groups, message }
   } catch (error) {
+    if (error instanceof Unproved) return { answers: false, message: error.message }
     if (!(error instanceof Fault)) throw error
     const { cause } = error
     const why = cause instanceof Error ? `: ${cause.name} ${cause.message.trim()}` : ''
@@ -69,7 +77,7 @@ export const identityProviders = [
     permission: 'cloud:admin',
     takes: newProvider,
     answers: { 201: 'admin.identityProvider' },
-    doc: 'Adds an LDAP server, such as OpenLDAP or Active Directory, that proves users of the organisation. Users get the highest role that one of their groups has; their accounts are created at their first login. The password of the reader is never returned. Only with TLS.',
+    doc: 'Adds a server that proves users of the organisation: kind ldap, such as OpenLDAP or Active Directory, or kind oidc, an OpenID Connect server, for logins in the browser. Users get the highest role that one of their groups has; their accounts are created at their first login. Password, of the reader or of the client, is never returned. Only with TLS.',
     async handle(context, caller) {
       const { principal, body, params } = caller
       const made = await context.as(principal, (tx) =>
@@ -99,7 +107,7 @@ export const identityProviders = [
     permission: 'cloud:admin',
     takes: changedProvider,
     answers: { 200: 'admin.identityProvider' },
-    doc: 'Replaces the settings of an identity server, enables or disables it. Without Password the stored one stays, unless Url, Reader or Ca change. Users of a disabled server cannot log in with it; their sessions and tokens stay.',
+    doc: 'Replaces the settings of an identity server, enables or disables it. Without Password the stored one stays, unless Url, Reader, Client or Ca change. Users of a disabled server cannot log in with it; their sessions and tokens stay.',
     async handle(context, caller) {
       const { principal, body, params } = caller
       const changed = await context.as(principal, (tx) =>
@@ -126,7 +134,7 @@ export const identityProviders = [
     path: at.testIdentityProvider,
     permission: 'cloud:admin',
     answers: { 200: 'admin.identityProviderTest' },
-    doc: 'Asks an identity server as its reader, and counts the people and groups that it finds. The answer is 200 also if the server does not answer.',
+    doc: 'Asks an LDAP server as its reader, and counts the people and groups that it finds; asks an OpenID Connect server for its discovery document. The answer is 200 also if the server does not answer.',
     async handle(context, caller) {
       const { principal, params } = caller
       const tested = await tryProvider(context, principal, params.provider.id)

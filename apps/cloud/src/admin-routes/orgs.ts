@@ -103,7 +103,7 @@ export const adminOrgs = [
     permission: 'cloud:admin',
     takes: changedOrg,
     answers: { 200: 'admin.org' },
-    doc: 'Changes name, quota or leases of an organisation, enables or disables it. What the body does not contain stays; a limit missing in Quota means unlimited, a time missing in Leases means 0: no limit.',
+    doc: 'Changes name, quota or leases of an organisation, enables or disables it, requires a second factor of its users with a password or does not. What the body does not contain stays; a limit missing in Quota means unlimited, a time missing in Leases means 0: no limit.',
     async handle(context, caller) {
       const { principal, body, params } = caller
       const found = await context.as(principal, async (tx) => {

@@ -1,5 +1,5 @@
+import { type Static, Type } from '@skerry/schema'
 import type { OrgId } from '@skerry/vm'
-import { Type, type Static } from 'typebox'
 
 import type { RequestContext } from '../context.ts'
 import { at } from '../dialect/addresses.ts'

@@ -7,6 +7,7 @@ import { user } from '../documents/admin/orgs.ts'
 import { Hrefs } from '../http/links.ts'
 import { readRoute, route } from '../http/route.ts'
 import { changedUser, newUser } from '../params/admin.ts'
+import { removeSecondFactors } from '../second-factors/second-factors.ts'
 import { accessTokensOf, dropAccessToken } from '../tenants/access-tokens.ts'
 import { changeAccount, insertAccount } from '../tenants/tenants.ts'
 
@@ -56,7 +57,7 @@ export const adminUsers = [
     permission: 'org:admin',
     takes: changedUser,
     answers: { 200: 'admin.user' },
-    doc: 'Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, API tokens, workflow runs, schedules and screens of that user.',
+    doc: 'Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, API tokens, workflow runs, schedules and screens of that user; a new password ends passkeys too.',
     async handle(context, caller) {
       const { principal, body, params } = caller
       const { password, ...rest } = body
@@ -67,6 +68,18 @@ export const adminUsers = [
       }
       const row = await context.as(principal, (tx) => changeAccount(tx, principal, account, change))
       return { status: 200, body: user(row, caller, new Hrefs(context.base)) }
+    },
+  }),
+  route({
+    name: 'removeSecondFactors',
+    method: 'POST',
+    path: at.removeSecondFactors,
+    permission: 'org:admin',
+    answers: { 204: 'nothing' },
+    doc: 'Removes all second factors and recovery codes of a user who has lost them: the password alone logs in again. Administrators remove their own with a code instead.',
+    async handle(context, { principal, params }) {
+      await context.as(principal, (tx) => removeSecondFactors(tx, principal, params.account))
+      return { status: 204 }
     },
   }),
   readRoute({

@@ -17,6 +17,8 @@ export interface Caller {
   readonly request: RequestKey | undefined
   /** Whether documents also name the actions that are not available, with the reason. Default: only links. */
   readonly explains?: boolean
+  /** The code of a second factor, as it was sent. */
+  readonly code: string | undefined
   readonly lastEventId: string | undefined
   /** What the route has read together with the resources of its path. */
   readonly found?: unknown

@@ -181,7 +181,7 @@ export class CheckQueue {
     const pauseMs = network.failures < freeFailures ? 0 : network.nextAt - this.#options.now()
     const seconds = Math.ceil(Math.max(budgetMs, pauseMs) / 1000)
     if (seconds <= 0) return
-    const words = `too many wrong passwords from this network: retry in ${seconds} s`
+    const words = `too many failed logins from this network: retry in ${seconds} s`
     throw new Fault('too-many', words, { detail: String(seconds) })
   }
 

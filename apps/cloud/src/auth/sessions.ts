@@ -1,21 +1,49 @@
 import { Fault } from '@skerry/fault'
 import { brokenConstraint } from '@skerry/postgres'
-import { type BasicCredentials } from '@skerry/service'
 import { sql, type Kysely } from 'kysely'
 
+import { OWN_RIGHTS, withRights, type RowWithRole } from '../database/role-rights.ts'
 import type { CloudTables } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
 import { beginSession } from '../tenants/logins.ts'
 import { ACCESS_TOKEN, hashToken, NOTED, UNEXPIRED } from './access-token.ts'
-import type { CheckCredentials } from './credentials.ts'
+import type { Account, CheckCredentials, LoginCredentials } from './credentials.ts'
+
+/** What has proved a person without a password. */
+export interface CompletedLogin {
+  readonly address: string
+  /** The identity server that the browser came back from. */
+  readonly provider?: { readonly id: string; readonly name: string }
+  /** The name that the identity server has for its own session. */
+  readonly sid?: string | undefined
+  /** The name of the passkey. */
+  readonly passkey?: string
+}
 
 export interface Sessions {
   logIn(
-    credentials: BasicCredentials,
+    credentials: LoginCredentials,
     address: string,
   ): Promise<{ readonly principal: Principal; readonly token: string }>
   find(token: string): Promise<Principal | undefined>
+  /** A session of a person whom an identity server or a passkey has proved. Returns its token. */
+  begin(account: Pick<Account, 'id' | 'org' | 'name'>, came: CompletedLogin): Promise<string>
 }
+
+type FoundSession = Omit<Principal, 'script' | 'lacksSecondFactor' | 'rights'> &
+  RowWithRole & {
+    readonly script: boolean
+    readonly noted: boolean
+    readonly lacks: boolean
+  }
+
+/**
+ * Whether the user of the session needs a second factor and has none: the rule holds for sessions that began before it too, and the first
+ * factor ends it at once. API tokens need none, nor do users whom an identity server proves.
+ */
+export const LACKS_SECOND_FACTOR = sql<boolean>`(org.second_factor_required and account.provider is null
+  and session.access_token is null and not exists (select from second_factor where second_factor.org = account.org
+    and second_factor.account = account.id and second_factor.confirmed))`
 
 /** A token expires after this idle time, or after this total lifetime. */
 export const IDLE = sql`interval '30 min'`
@@ -28,26 +56,39 @@ export function makeSessions(
 ): Sessions {
   return {
     async logIn(credentials, address) {
-      const { id, name: user, role, org, accessToken } = await check(credentials, address)
+      const found = await check(credentials, address)
+      const { id, name: user, role, rights, org, accessToken, lacksSecondFactor } = found
       const token = secret()
       const orgName = credentials.org
       const begun = { hash: hashToken(token), org, account: id, accessToken: accessToken?.id }
-      try {
-        await beginSession(db, begun, { user, address, token: accessToken?.name })
-      } catch (error) {
-        if (brokenConstraint(error) === undefined) throw error
-        throw new Fault('unauthenticated', 'the user or the API token was removed meanwhile')
+      await beginOrRefuse(db, begun, { user, address, token: accessToken?.name })
+      const principal: Principal = {
+        user,
+        account: id,
+        org,
+        orgName,
+        role,
+        rights,
+        address,
+        ...(accessToken && { script: true }),
+        ...(lacksSecondFactor && { lacksSecondFactor }),
       }
-      const principal = { user, account: id, org, orgName, role, address }
-      return { token, principal: accessToken ? { ...principal, script: true } : principal }
+      return { token, principal }
+    },
+    async begin({ id, org, name: user }, { address, provider, sid, passkey }) {
+      const token = secret()
+      const from = provider && { provider: provider.id, sid }
+      const begun = { hash: hashToken(token), org, account: id, from }
+      await beginOrRefuse(db, begun, { user, address, via: provider?.name, passkey })
+      return token
     },
     async find(token) {
       if (token.startsWith(ACCESS_TOKEN)) return findByAccessToken(db, token)
       const hash = hashToken(token)
-      const { rows } = await sql<Omit<Principal, 'script'> & { script: boolean; noted: boolean }>`
+      const { rows } = await sql<FoundSession>`
         select account.name as user, account.id as account, account.org as org, org.name as "orgName",
-          account.role as role, session.access_token is not null as script,
-          session.seen_at > clock_timestamp() - ${NOTED} as noted
+          account.role as role, ${OWN_RIGHTS} as own, session.access_token is not null as script,
+          session.seen_at > clock_timestamp() - ${NOTED} as noted, ${LACKS_SECOND_FACTOR} as lacks
         from session join account on account.org = session.org and account.id = session.account
           join org on org.id = session.org
           left join access_token on access_token.org = session.org and access_token.id = session.access_token
@@ -56,14 +97,27 @@ export function makeSessions(
           and not account.lapsed and not org.disabled and ${UNEXPIRED}`.execute(db)
       const [found] = rows
       if (!found) return undefined
-      const { noted, script, ...principal } = found
+      const { noted, script, lacks, ...principal } = withRights(found)
       if (!noted) {
         await sql`update session set seen_at = clock_timestamp() where token_hash = ${hash}`.execute(
           db,
         )
       }
-      return script ? { ...principal, script } : principal
+      return {
+        ...principal,
+        ...(script && { script }),
+        ...(lacks && { lacksSecondFactor: lacks }),
+      }
     },
+  }
+}
+
+async function beginOrRefuse(...given: Parameters<typeof beginSession>): Promise<void> {
+  try {
+    await beginSession(...given)
+  } catch (error) {
+    if (brokenConstraint(error) === undefined) throw error
+    throw new Fault('unauthenticated', 'the user or the API token was removed meanwhile')
   }
 }
 
@@ -72,9 +126,11 @@ async function findByAccessToken(
   db: Kysely<CloudTables>,
   token: string,
 ): Promise<Principal | undefined> {
-  const { rows } = await sql<Principal & { id: string; stale: boolean }>`
+  const { rows } = await sql<
+    Omit<Principal, 'rights'> & RowWithRole & { id: string; stale: boolean }
+  >`
     select account.name as user, account.id as account, account.org as org, org.name as "orgName",
-      account.role as role, access_token.id as id,
+      account.role as role, ${OWN_RIGHTS} as own, access_token.id as id,
       coalesce(used_at < clock_timestamp() - ${NOTED}, true) as stale
     from access_token
       join account on account.org = access_token.org and account.id = access_token.account
@@ -83,7 +139,7 @@ async function findByAccessToken(
       and not org.disabled and ${UNEXPIRED}`.execute(db)
   const [found] = rows
   if (!found) return undefined
-  const { id, stale, ...principal } = found
+  const { id, stale, ...principal } = withRights(found)
   if (stale) {
     await sql`update access_token set used_at = clock_timestamp() where id = ${id}`.execute(db)
   }

@@ -5,6 +5,7 @@ import { Conditions, ServerMeter, type Clock, type Condition } from '@skerry/ser
 import type { CheckCredentials } from '../auth/credentials.ts'
 import { hostStates, type Figures } from '../database/figures.ts'
 import type { UsageMeans } from '../metering/read-means.ts'
+import { webhookStates, type WebhookStates } from '../webhooks/read-states.ts'
 
 export interface CellFigures {
   readonly conditions: Conditions
@@ -14,9 +15,12 @@ export interface CellFigures {
   readonly certificates: () => Readonly<Record<string, string>>
   readonly readFigures: () => Promise<Figures>
   readonly readUsageMeans: () => Promise<UsageMeans>
+  readonly readWebhookStates: () => Promise<WebhookStates>
   readonly isTemporalReached: () => Promise<boolean>
 }
 
+/** What happened to a message of a webhook. */
+const messageResults = ['taken', 'refused', 'unsent'] as const
 /** Fault kind → metric label of a refused login. */
 const reasons = { unauthenticated: 'credentials', 'too-many': 'attempts' } as const
 
@@ -25,9 +29,11 @@ export class CellMeter {
   readonly server: ServerMeter
   readonly #measured: CellFigures
   readonly #refused
+  readonly #sent
   readonly #delay
   #figures: Figures = { tasks: [], hosts: [] }
   #usage: UsageMeans = { summedUpSeconds: 0, means: [] }
+  #webhooks: WebhookStates = { counts: {}, failing: [] }
   /** A cell without Temporal still accepts requests: this does not make it unready. */
   readonly #temporal = new Conditions()
   #feeds: () => number = () => 0
@@ -43,6 +49,8 @@ export class CellMeter {
     meter.single('skerry_event_streams', () => this.#feeds())
     this.#refused = meter.counter('skerry_logins_refused_total')
     for (const reason of Object.values(reasons)) this.#refused({ reason }, 0)
+    this.#sent = meter.counter('skerry_webhook_messages_total')
+    for (const result of messageResults) this.#sent({ result }, 0)
     this.#delay = meter.histogram('skerry_queue_delay_seconds')
     this.#showFigures(meter)
   }
@@ -54,6 +62,9 @@ export class CellMeter {
 
   /** Records how long a task waited before it began. */
   began = (seconds: number): void => this.#delay({}, seconds)
+
+  /** Counts a message of a webhook. */
+  sentWebhook = (result: (typeof messageResults)[number]): void => this.#sent({ result })
 
   /** Wraps a check so that refused logins are counted. */
   counted =
@@ -79,9 +90,10 @@ export class CellMeter {
   /** Queries the database and Temporal. */
   look = async (): Promise<void> => {
     const { conditions, clock, readFigures, readUsageMeans, isTemporalReached } = this.#measured
-    const [figures, usage, reached] = await Promise.allSettled([
+    const [figures, usage, webhooks, reached] = await Promise.allSettled([
       readFigures(),
       readUsageMeans(),
+      this.#measured.readWebhookStates(),
       isTemporalReached(),
     ])
     const isReached = reached.status === 'fulfilled' && reached.value
@@ -90,6 +102,7 @@ export class CellMeter {
     const isOk = figures.status === 'fulfilled'
     if (isOk) this.#figures = figures.value
     if (usage.status === 'fulfilled') this.#usage = usage.value
+    if (webhooks.status === 'fulfilled') this.#webhooks = webhooks.value
     const why = isOk
       ? 'PostgreSQL answers'
       : `PostgreSQL does not answer: ${String(figures.reason)}`
@@ -116,6 +129,12 @@ export class CellMeter {
     )
     meter.gauge('skerry_org_usage', () =>
       this.#usage.means.map(({ org, meter: name, mean }) => [{ org, meter: name }, mean]),
+    )
+    meter.gauge('skerry_webhooks', () =>
+      webhookStates.map((state) => [{ state }, this.#webhooks.counts[state] ?? 0]),
+    )
+    meter.gauge('skerry_webhook_failing_seconds', () =>
+      this.#webhooks.failing.map(({ org, seconds }) => [{ org }, seconds]),
     )
     meter.single('skerry_usage_summed_up_seconds', () => this.#usage.summedUpSeconds)
     meter.gauge('skerry_host_unheard_seconds', () =>

@@ -1,15 +1,19 @@
 import { inOrg } from '@skerry/postgres'
-import { measureRequests, openHealth, showCertificate } from '@skerry/service'
+import { measureRequests, networkOf, openHealth, showCertificate } from '@skerry/service'
 import { isReached } from '@skerry/temporal'
 import type { FastifyInstance } from 'fastify'
 
 import { makeCheck, type CheckCredentials } from '../auth/credentials.ts'
-import { hashPassword } from '../auth/password.ts'
+import { DeviceLogins } from '../auth/device-logins.ts'
+import { OpenIdLogins } from '../auth/openid-logins.ts'
+import { Passkeys, type PasskeyContext } from '../auth/passkeys.ts'
+import { spareHash } from '../auth/password.ts'
 import { makeSessions, type Sessions } from '../auth/sessions.ts'
 import { retentionOf, type CloudConfig } from '../config.ts'
 import type { RequestContext } from '../context.ts'
 import { readFigures } from '../database/figures.ts'
 import { original, ours } from '../dialect/dialect.ts'
+import { OpenIdServers } from '../directories/ask-openid.ts'
 import { Feeds } from '../feeds/feeds.ts'
 import { byToken } from '../http/admission.ts'
 import { buildServer } from '../http/server.ts'
@@ -18,11 +22,18 @@ import type { ForWorkflows } from '../machine-api/context.ts'
 import { byGrant } from '../machine-api/runs.ts'
 import { readUsageMeans } from '../metering/read-means.ts'
 import { routes } from '../routes.ts'
+import { requireProof } from '../second-factors/prove.ts'
+import { serveDevices, type DevicePages } from '../web-ui/device-pages.ts'
+import { serveLogins, type LoginPages } from '../web-ui/login-pages.ts'
 import { passToWorkflows, WORKFLOW_STREAM } from '../web-ui/pass-to-workflows.ts'
+import { servePasskeys, type PasskeyPages } from '../web-ui/passkey-pages.ts'
 import { readWebUi } from '../web-ui/read-web-ui.ts'
-import { servePages } from '../web-ui/serve-pages.ts'
+import { servePages, type WebUi } from '../web-ui/serve-pages.ts'
 import { strictTransport } from '../web-ui/strict-transport.ts'
 import { WorkflowServers } from '../web-ui/workflow-servers.ts'
+import { postThrough } from '../webhooks/egress.ts'
+import { readWebhookStates } from '../webhooks/read-states.ts'
+import { WebhookSender } from '../webhooks/send-webhooks.ts'
 import { openBackends, type Backends } from './backends.ts'
 import type { CellContext } from './cell-context.ts'
 import { CellMeter } from './meter.ts'
@@ -62,6 +73,7 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
   started.use(startWork(config, backends, { ...given, began, look, report }))
   const feeds = started.use(new Feeds({ db: backends.db, now, log }))
   meter.countFeeds(() => feeds.count)
+  startWebhooks(config, backends, given, meter, started)
   const workflows =
     config.workflow && started.use(new WorkflowServers(config.workflow, given.toTemporal))
   const parts = { ...backends, feeds, workflows, webUi }
@@ -86,6 +98,22 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
   }
 }
 
+/** A cell without an egress leaves webhooks to the others. */
+function startWebhooks(
+  { egress, base }: CloudConfig,
+  { db }: Backends,
+  { seal, eventCursors, log, ids }: CellContext,
+  { sentWebhook: sent }: CellMeter,
+  started: AsyncDisposableStack,
+): void {
+  if (egress === undefined) return
+  const post = postThrough(egress)
+  const random = () => ids.salt().readUInt32BE() / 2 ** 32
+  const own = { now: () => performance.now(), random }
+  const sender = { db, post, seal, cursors: eventCursors, base: new URL(base), log, sent }
+  started.use(new WebhookSender({ ...sender, ...own }))
+}
+
 const openMeter = ({ db, pools, temporal }: Backends, given: CellContext): CellMeter => {
   const { fitness, clock, identity, tls } = given
   return new CellMeter({
@@ -95,6 +123,7 @@ const openMeter = ({ db, pools, temporal }: Backends, given: CellContext): CellM
     certificates: () => ({ cell: identity().cert, server: tls().cert }),
     readFigures: () => readFigures(db),
     readUsageMeans: () => readUsageMeans(db),
+    readWebhookStates: () => readWebhookStates(db),
     isTemporalReached: () => isReached(temporal),
   })
 }
@@ -122,8 +151,13 @@ async function buildListeners(
   { clock, ids, log, tls, site, seal, eventCursors }: CellContext,
   meter: CellMeter,
 ): Promise<CellListeners> {
-  const { base, console: screens, images, sharedAddresses } = config
+  const { base, console: screens, images, sharedAddresses, egress } = config
+  const openIdServers = new OpenIdServers({ now: () => performance.now() })
+  const open = (sealed: Buffer, about: string): string => seal.open(sealed, about)
+  const prove: PasskeyContext['requireProof'] = (principal, code) =>
+    requireProof({ db, open, clock }, principal, code)
   const context: RequestContext = {
+    openIdServers,
     as: (principal, work) =>
       principal.role === 'system administrator'
         ? db.transaction().execute(work)
@@ -134,27 +168,25 @@ async function buildListeners(
     wake,
     clock,
     seal,
+    requireProof: prove,
     feeds,
     eventCursors,
     base: new URL(base),
     secret: () => ids.secret(),
     uploads: openUploads(db, images),
+    ...(egress !== undefined && { postMessage: postThrough(egress) }),
     taskDays: retentionOf(config).taskDays,
     console: screens ?? `console.${new URL(base).hostname}`,
   }
-  const spare = await hashPassword(ids.secret(), ids.salt())
-  const check = meter.counted(
-    makeCheck(db, spare, {
-      now: () => performance.now(),
-      sharedAddresses,
-      open: (sealed, about) => seal.open(sealed, about),
-    }),
-  )
+  const spare = spareHash(() => ids.salt())
+  const now = (): number => performance.now()
+  const check = meter.counted(makeCheck(db, spare, { now, sharedAddresses, open, clock }))
   const sessions = makeSessions(db, () => ids.secret(), check)
   const options = { requestId: () => ids.uuid(), log }
   const measured = (server: FastifyInstance) => measureRequests(server, meter.server, FEEDS)
   const moreHeaders = () => strictTransport(tls().cert, site())
-  const ui = { sessions, moreHeaders, ...webUi }
+  const ui = { sessions, moreHeaders, workflows, now, requireProof: prove, ...webUi }
+  const login = loginsIn({ db, servers: openIdServers, seal, ids, sharedAddresses })
   const apis = listeners(config).map(({ dialect, at, listen }) => {
     const own = { ...context, base: new URL(at) }
     const api = buildServer(own, routes, byToken(sessions, dialect, own.base), {
@@ -164,11 +196,7 @@ async function buildListeners(
       sharedAddresses,
       measured,
       ...(dialect.pageCookie !== undefined && {
-        pages: (server: FastifyInstance) => {
-          const page = { ...ui, dialect, base: own.base, console: context.console }
-          servePages({ ...page, hasWorkflows: workflows !== undefined })(server)
-          if (workflows) passToWorkflows({ ...page, workflows })(server)
-        },
+        pages: besideApi({ ...ui, ...login, dialect, base: own.base, console: context.console }),
       }),
     })
     return { ...listen, api }
@@ -176,6 +204,43 @@ async function buildListeners(
   const runs = buildServer(context, routes, byGrant(db), { ...options, dialect: ours, measured })
   await runs.ready()
   return { apis, runs, check, sessions }
+}
+
+type BesideApi = WebUi &
+  Omit<PasskeyContext & PasskeyPages & DevicePages & LoginPages, 'logins' | 'passkeys'> &
+  Pick<LoginParts, 'servers' | 'seal'> & { readonly workflows: WorkflowServers | undefined }
+
+/** Adds the web UI to a listener, logins in the browser, and the workflow servers for the UI. */
+const besideApi =
+  ({ workflows, ...given }: BesideApi) =>
+  (server: FastifyInstance): void => {
+    servePages({ ...given, hasWorkflows: workflows !== undefined })(server)
+    if (workflows) passToWorkflows({ ...given, workflows })(server)
+    serveLogins({ ...given, logins: new OpenIdLogins(given) })(server)
+    serveDevices(given)(server)
+    servePasskeys({ ...given, passkeys: new Passkeys(given) })(server)
+  }
+
+interface LoginParts {
+  readonly db: Backends['db']
+  readonly servers: OpenIdServers
+  readonly seal: CellContext['seal']
+  readonly ids: CellContext['ids']
+  readonly sharedAddresses: CloudConfig['sharedAddresses']
+}
+
+/** For logins in the browser, and of programs that a browser lets in. */
+function loginsIn({ db, servers, seal, ids, sharedAddresses }: LoginParts) {
+  const secret = (): string => ids.secret()
+  const devices = new DeviceLogins(db, secret, () => performance.now())
+  const isShared = sharedIn(sharedAddresses)
+  return { db, servers, seal, secret, devices, sharedAddresses, isShared }
+}
+
+/** Whether many clients have an address. */
+function sharedIn(addresses: CloudConfig['sharedAddresses'] = []): (address: string) => boolean {
+  const shared = new Set(addresses.map(networkOf))
+  return (address) => shared.has(networkOf(address))
 }
 
 /** One listener for each dialect; `at` is the base of the links in its documents. */

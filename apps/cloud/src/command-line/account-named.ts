@@ -3,9 +3,10 @@ import type { UserId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
 import { checkPassword } from '../auth/password-rules.ts'
+import { roleNamed } from '../database/role-rights.ts'
 import type { CloudTables } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
-import { roles, type Role } from '../domain/roles.ts'
+import { rightsOf, SYSTEM_ROLE } from '../domain/roles.ts'
 import { orgNamed } from '../tenants/accounts.ts'
 import { SYSTEM, type AccountRow } from '../tenants/tenants.ts'
 
@@ -43,16 +44,14 @@ export async function accountNamed(db: Kysely<CloudTables>, word?: string): Prom
 }
 
 /** Parses a role and checks that the organisation may have it. */
-export function roleIn(org: string, text: string): Role {
-  if (!Object.hasOwn(roles, text)) {
-    throw new Fault('invalid', `unknown role; known roles: ${Object.keys(roles).join(', ')}`)
-  }
-  if (text === 'system administrator' && org !== SYSTEM) {
+export async function roleIn(db: Kysely<CloudTables>, org: string, text: string): Promise<string> {
+  const { role } = await roleNamed(db, await orgNamed(db, org), text)
+  if (role === SYSTEM_ROLE && org !== SYSTEM) {
     throw new Fault('forbidden', `the role ${text} exists only in ${SYSTEM}`, {
       hint: `in ${org}, use the role organisation administrator`,
     })
   }
-  return text as Role
+  return role
 }
 
 /** Reads the password from standard input and checks it against the password rules. */
@@ -71,6 +70,6 @@ export async function operator(db: Kysely<CloudTables>): Promise<Principal> {
     account: noAccount,
     org,
     orgName: SYSTEM,
-    role: 'system administrator',
+    ...rightsOf(SYSTEM_ROLE),
   }
 }

@@ -38,10 +38,11 @@ export const init = runs(serverAdmin.init, async (context, requested) => {
   const file = configFile(requested)
   const known = await isThere(file)
   const before = known ? await readConfig(file) : await newConfig(file, requested)
-  const config = withWorkflow(
+  const shown = withWorkflow(
     withConsole(withOriginal(before, requested), maybe(requested, 'console')),
     maybe(requested, 'workflow'),
   )
+  const config = withEgress(shown, maybe(requested, 'egress'))
   await prepareTables(config)
   const password = await withDatabase(config, async (db) => {
     await makeIdentity(context, config, db)
@@ -125,6 +126,10 @@ const withWorkflow = (config: CloudConfig, listeners: string | undefined): Cloud
         ...config,
         workflow: listeners.split(',').map((each) => listenAddress('--workflow', each)),
       }
+
+/** The socket of the egress is kept between runs; giving it again changes it. */
+const withEgress = (config: CloudConfig, socket: string | undefined): CloudConfig =>
+  socket === undefined ? config : { ...config, egress: resolve(socket) }
 
 async function makeIdentity(
   { issuing, secret }: CommandContext,

@@ -21,8 +21,10 @@ import {
   type CommandContext,
 } from '../command-line/command.ts'
 import { withStore } from '../command-line/with-store.ts'
+import { readRights } from '../database/role-rights.ts'
 import type { CloudTables } from '../database/tables.ts'
 import { daysIn } from '../params/access-token.ts'
+import { removeSecondFactors } from '../second-factors/second-factors.ts'
 import { addAccessToken, dropAccessToken } from '../tenants/access-tokens.ts'
 import { addAccount, orgNamed } from '../tenants/accounts.ts'
 import { listAccounts, removeAccount, requireAnother, tokensOf } from '../tenants/operator-lists.ts'
@@ -31,8 +33,7 @@ import { changeAccount, type AccountChange, type AccountRow } from '../tenants/t
 const add = runs(tenantAdmin.createUser, ({ print, readInput, salt }, requested) =>
   withStore(requested, async (db) => {
     const { user, org } = readAccount(requested.words[0])
-    const role = roleIn(org, needed(requested, 'role'))
-    await orgNamed(db, org)
+    const role = await roleIn(db, org, needed(requested, 'role'))
     const hash = await hashPassword(await passwordIn(await readInput(), user), salt())
     await addAccount(db, { org, name: named(user), role, password: hash })
     const said = { user, org, role }
@@ -82,15 +83,16 @@ const set = runs(tenantAdmin.setUser, (context, requested) =>
   withStore(requested, async (db) => {
     const [word] = requested.words
     const { role, enable, disable, password } = requested.options
+    const remove = requested.options['remove-second-factors']
     if (enable === true && disable === true) {
       throw new Fault('invalid', 'give --enable or --disable, not both')
     }
-    if ([role, enable, disable, password].every((each) => each === undefined)) {
+    if ([role, enable, disable, password, remove].every((each) => each === undefined)) {
       throw new Fault('invalid', 'no change given', { hint: 'skerry admin user set --help' })
     }
     const row = await accountNamed(db, word)
     const changed = await change(db, row, {
-      ...(role !== undefined && { role: roleIn(readAccount(word).org, role) }),
+      ...(role !== undefined && { role: await roleIn(db, readAccount(word).org, role) }),
       ...((enable ?? disable) !== undefined && { enabled: enable === true }),
       ...(password === true && {
         password: await hashPassword(
@@ -99,11 +101,16 @@ const set = runs(tenantAdmin.setUser, (context, requested) =>
         ),
       }),
     })
+    if (remove === true) {
+      const by = await operator(db)
+      await db.transaction().execute((tx) => removeSecondFactors(tx, by, row))
+    }
     const done = [
       role !== undefined && `now has the role ${role}`,
       enable === true && 'may log in',
       disable === true && 'is logged out and may not log in',
       password === true && 'has a new password; their sessions are ended',
+      remove === true && 'has no second factor any more',
     ].filter((each) => each !== false)
     printAccount(context, requested, changed, done.join(', '))
   }),
@@ -118,12 +125,12 @@ const remove = runs(tenantAdmin.removeUser, (context, requested) =>
   }),
 )
 
-const asUser = (row: AccountRow, org: string) => ({
+const asUser = async (db: Kysely<CloudTables>, row: AccountRow, org: string) => ({
   user: row.name,
   account: row.id,
   org: row.org,
   orgName: org,
-  role: row.role,
+  ...(await readRights(db, row.org, row.role)),
 })
 
 const tokenList = runs(tenantAdmin.listTokens, (context, requested) =>
@@ -147,7 +154,7 @@ const tokenAdd = runs(tenantAdmin.createToken, ({ print, secret }, requested) =>
     const given = maybe(requested, 'days')
     const days = given === undefined ? undefined : daysIn(given, '--days')
     const token = `${ACCESS_TOKEN}${secret()}`
-    const principal = asUser(row, readAccount(requested.words[0]).org)
+    const principal = await asUser(db, row, readAccount(requested.words[0]).org)
     await db
       .transaction()
       .execute((tx) => addAccessToken(tx, principal, { name, days, hash: hashToken(token) }))
@@ -165,7 +172,7 @@ const tokenRevoke = runs(tenantAdmin.revokeToken, ({ print }, requested) =>
         hint: `skerry admin token list ${word}`,
       })
     }
-    const principal = asUser(row, readAccount(word).org)
+    const principal = await asUser(db, row, readAccount(word).org)
     await db.transaction().execute((tx) => dropAccessToken(tx, principal, found))
     const said = { user: word, token: name }
     print(requested.json ? JSON.stringify(said) : `token ${name} of ${word} is revoked`)

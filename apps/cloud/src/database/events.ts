@@ -64,17 +64,19 @@ const isGreater = (one: string, other: string): boolean =>
   one.length === other.length ? one > other : one.length > other.length
 
 /**
- * Events after the cursor, oldest first. Only those below the oldest open transaction: a row may become
- * visible later than one with a higher number, but never below that.
+ * Events after the cursor, oldest first; `org`: of this organisation only. Only those below the oldest open transaction: a row may
+ * become visible later than one with a higher number, but never below that.
  */
 export async function readEvents(
   db: Kysely<CloudTables>,
   after: EventCursor,
   limit: number,
+  org?: OrgId,
 ): Promise<EventRow[]> {
   return db
     .selectFrom('event')
     .selectAll()
+    .$if(org !== undefined, (query) => query.where('org', '=', org ?? null))
     .where(sql<boolean>`(tx, seq) > (${after.tx}::xid8, ${after.seq}::bigint)`)
     .where(sql<boolean>`tx < pg_snapshot_xmin(pg_current_snapshot())`)
     .orderBy('tx')

@@ -18,11 +18,14 @@ import type { AccountTables } from './account-tables.ts'
 import type { Big, MaybeTime, Time } from './column-types.ts'
 import type { NetworkOfHost, NetworkOfTask, NetworkTables } from './network-tables.ts'
 import type { RequestKeyTable } from './request-key-table.ts'
+import type { ShareTables } from './share-tables.ts'
 import type { UsageTables } from './usage-tables.ts'
+import type { WebhookTables } from './webhook-tables.ts'
 
 // The tables of migrations/, column by column; the migrations document them.
 
-export interface CloudTables extends NetworkTables, AccountTables, UsageTables {
+export interface CloudTables
+  extends NetworkTables, AccountTables, UsageTables, WebhookTables, ShareTables {
   cloud: {
     single: Generated<boolean>
     id: Generated<string>
@@ -49,7 +52,12 @@ export interface CloudTables extends NetworkTables, AccountTables, UsageTables {
     conditions: Generated<unknown>
   }
   standing_back: { cell: string; host: HostId; until: Time }
-  org: { id: Generated<OrgId>; name: string; disabled: Generated<boolean> }
+  org: {
+    id: Generated<OrgId>
+    name: string
+    disabled: Generated<boolean>
+    second_factor_required: Generated<boolean>
+  }
   workflow_machine: { name: string; host: string; made_at: Time }
   workflow_login: { server: string; account_org: OrgId; account: UserId; at: Time }
   workflow_grant: {
@@ -59,7 +67,8 @@ export interface CloudTables extends NetworkTables, AccountTables, UsageTables {
     parent: string | null
     account_org: OrgId | null
     account: UserId | null
-    ceiling: Role | null
+    ceiling: string | null
+    ceiling_rights: string[] | null
     server: string
     made_at: Time
     ended_at: MaybeTime

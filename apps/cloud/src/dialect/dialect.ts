@@ -18,9 +18,13 @@ export interface RefusalCode {
 export interface Dialect {
   readonly name: 'ours' | 'original'
   readonly tokenHeader: string
+  /** The header with the code of a second factor. */
+  readonly secondFactorHeader: string
   readonly cookie: string
   /** The cookie in which a page of the cloud's own keeps its session; undefined: this listener serves no pages. */
   readonly pageCookie: string | undefined
+  /** The cookie of a browser that is at an identity server. */
+  readonly attemptCookie: string
   readonly requestIdHeader: string
   readonly realm: string
   /** The XML namespace of a document, by the name that its route declares. */
@@ -50,9 +54,11 @@ const internalError: RefusalCode = { status: 500, code: 'INTERNAL_SERVER_ERROR' 
 export const ours: Dialect = {
   name: 'ours',
   tokenHeader: 'x-cloud-authorization',
+  secondFactorHeader: 'x-cloud-second-factor',
   cookie: 'cloud-token',
   // The prefix makes browsers refuse it from a subdomain and from plain HTTP.
   pageCookie: '__Host-cloud-token',
+  attemptCookie: '__Host-cloud-login',
   requestIdHeader: 'x-request-id',
   realm: 'skerry',
   namespace: () => 'urn:skerry:cloud:1.5',
@@ -96,8 +102,11 @@ const bad: RefusalCode = { status: 400, code: 'BAD_REQUEST' }
 export const original: Dialect = {
   name: 'original',
   tokenHeader: 'x-vcloud-authorization',
+  // The original has none: it is the same as ours.
+  secondFactorHeader: ours.secondFactorHeader,
   cookie: 'vcloud-token',
   pageCookie: undefined,
+  attemptCookie: '__Host-vcloud-login',
   requestIdHeader: 'x-vmware-vcloud-request-id',
   realm: 'vCloud',
   namespace: (document) =>

@@ -4,22 +4,23 @@ import { sql, type Kysely } from 'kysely'
 import { emitEvent } from '../database/events.ts'
 import type { CloudTables, Tx } from '../database/tables.ts'
 import type { Person } from '../domain/ldap-settings.ts'
-import type { Role } from '../domain/roles.ts'
-import { groupRolesOf } from './identity-providers.ts'
-import { roleOf } from './role-of.ts'
+import { rankedGroupRolesOf } from './identity-providers.ts'
+import { writeMemberships } from './memberships.ts'
+import { groupsAmong, roleOf } from './role-of.ts'
 
 /** An account that an identity server has proved. */
 export interface ArrivedAccount {
   readonly id: UserId
   readonly org: OrgId
   readonly name: string
-  readonly role: Role
+  readonly role: string
 }
 
 interface Server {
   readonly org: OrgId
   readonly id: string
   readonly name: string
+  readonly kind: 'ldap' | 'oidc'
 }
 
 interface KnownAccount extends ArrivedAccount {
@@ -44,12 +45,27 @@ export const arrive = (
   person: Person,
 ): Promise<ArrivedAccount | undefined> =>
   db.transaction().execute(async (tx) => {
-    const role = person.enabled ? roleOf(person.groups, await groupRolesOf(tx, server)) : undefined
-    const known = await findBySubject(tx, server, person.subject)
-    if (known) return update(tx, server, known, { ...person, role })
-    if (role === undefined || !isName(person.name)) return undefined
-    return create(tx, server, person, role)
+    const given = await rankedGroupRolesOf(tx, server)
+    const role = person.enabled ? roleOf(person.groups, given, server.kind) : undefined
+    const arrived = await admit(tx, server, person, role)
+    if (arrived) {
+      const groups = groupsAmong(person.groups, given, server.kind)
+      await writeMemberships(tx, server, [{ account: arrived.id, groups }])
+    }
+    return arrived
   })
+
+async function admit(
+  tx: Tx,
+  server: Server,
+  person: Person,
+  role: string | undefined,
+): Promise<ArrivedAccount | undefined> {
+  const known = await findBySubject(tx, server, person.subject)
+  if (known) return update(tx, server, known, { ...person, role })
+  if (role === undefined || !isName(person.name)) return undefined
+  return create(tx, server, person, role)
+}
 
 async function findBySubject(
   tx: Tx,
@@ -65,7 +81,7 @@ async function create(
   tx: Tx,
   server: Server,
   { name, subject }: Person,
-  role: Role,
+  role: string,
 ): Promise<ArrivedAccount | undefined> {
   const { org, id: provider } = server
   const made = await tx
@@ -95,7 +111,7 @@ async function update(
   tx: Tx,
   server: Server,
   known: KnownAccount,
-  { name, role }: { readonly name: string; readonly role: Role | undefined },
+  { name, role }: { readonly name: string; readonly role: string | undefined },
 ): Promise<ArrivedAccount | undefined> {
   if (known.disabled) return undefined
   if (role === undefined) {
@@ -131,12 +147,14 @@ async function isFree(tx: Tx, org: OrgId, name: string): Promise<boolean> {
 /** Takes all access of these users away; a trigger ends their sessions, tokens, grants and screens. */
 export async function lapse(
   tx: Tx,
-  { org, name: via }: Server,
+  { org, name: via }: Pick<Server, 'org' | 'name'>,
   accounts: readonly Pick<ArrivedAccount, 'id'>[],
 ): Promise<number> {
   const { rows } = await sql<{ name: string }>`update account set lapsed = true
     where org = ${org} and id = any(${accounts.map(({ id }) => id)}::uuid[]) and not lapsed
     returning name`.execute(tx)
+  await sql`delete from account_group
+    where org = ${org} and account = any(${accounts.map(({ id }) => id)}::uuid[])`.execute(tx)
   for (const { name } of rows) {
     await emitEvent(tx, { kind: 'user.lapsed', org, details: { user: name, via } })
   }
@@ -145,9 +163,9 @@ export async function lapse(
 
 export async function changeRole(
   tx: Tx,
-  { name: via }: Server,
+  { name: via }: Pick<Server, 'name'>,
   { org, id, name }: Pick<ArrivedAccount, 'org' | 'id' | 'name'>,
-  role: Role,
+  role: string,
 ): Promise<void> {
   await sql`update account set role = ${role} where org = ${org} and id = ${id}`.execute(tx)
   await emitEvent(tx, { kind: 'user.changed', org, details: { user: name, role, via } })

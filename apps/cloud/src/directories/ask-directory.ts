@@ -22,6 +22,7 @@ import {
 } from 'ldapts'
 
 import type { DirectoryGroup, LdapSettings, Person } from '../domain/ldap-settings.ts'
+import { refusalIn, type DirectoryRefusal } from './refusals.ts'
 
 /** How long a directory may take. A login that takes longer is 503, and counts as no attempt. */
 export const directoryMs = { connect: 2000, answer: 5000, whole: 10_000 } as const
@@ -45,7 +46,11 @@ const IN_CHAIN = '1.2.840.113556.1.4.1941'
 const ACCOUNT_DISABLED = 2
 const PAGE = 500
 
-export type Proof = { readonly person: Person } | 'wrong' | 'unknown'
+export type Proof =
+  | { readonly person: Person }
+  | { readonly refusal: DirectoryRefusal }
+  | 'wrong'
+  | 'unknown'
 
 /** Whether the text is an LDAP filter. */
 export function isFilter(text: string): boolean {
@@ -67,14 +72,14 @@ export async function provePerson(
   if (user === '' || password === '') return 'wrong'
   const { settings } = access
   return asReader(access, async (reader, connections) => {
-    const byName = new EqualityFilter({ attribute: settings.people.name, value: user })
-    const found = await searchPeople(reader, settings, byName)
+    const found = await searchPeople(reader, settings, byName(settings, user))
     const [entry] = found.length === 1 ? found : []
     // A missing person takes as much time as an existing one.
     const dn = entry?.dn ?? `cn=missing,${settings.people.base}`
-    const right = await isPassword(await connections.open(), dn, password)
+    const answer = await tryPassword(await connections.open(), dn, password)
     if (!entry) return 'unknown'
-    if (!right) return 'wrong'
+    if (answer === 'wrong') return 'wrong'
+    if (answer !== 'right') return { refusal: answer }
     return { person: await personOf(reader, settings, entry, new Map()) }
   })
 }
@@ -260,18 +265,32 @@ const refusals = [
   UnwillingToPerformError,
 ] as const
 
-async function isPassword(client: Client, dn: string, password: string): Promise<boolean> {
+async function tryPassword(
+  client: Client,
+  dn: string,
+  password: string,
+): Promise<'right' | 'wrong' | DirectoryRefusal> {
   try {
     await client.bind(dn, password)
-    return true
+    return 'right'
   } catch (error) {
-    if (refusals.some((kind) => error instanceof kind)) return false
+    if (error instanceof InvalidCredentialsError) return refusalIn(error.message) ?? 'wrong'
+    if (refusals.some((kind) => error instanceof kind)) return 'wrong'
     throw error
   }
 }
 
+/** Whether it is an Active Directory, whose subjects are bytes. */
 const isBinary = ({ people }: LdapSettings): boolean =>
   people.subject.toLowerCase() === 'objectguid'
+
+/** In Active Directory a person has a second name, such as alice@corp.example. The account here has the first one. */
+function byName(settings: LdapSettings, user: string): Filter {
+  const usual = new EqualityFilter({ attribute: settings.people.name, value: user })
+  if (!isBinary(settings) || !user.includes('@')) return usual
+  const principal = new EqualityFilter({ attribute: 'userPrincipalName', value: user })
+  return new OrFilter({ filters: [usual, principal] })
+}
 
 const bySubject = (settings: LdapSettings, subject: string): EqualityFilter =>
   new EqualityFilter({

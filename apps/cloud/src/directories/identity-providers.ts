@@ -3,14 +3,17 @@ import type { OrgId } from '@skerry/vm'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
 import { by, emitEvent } from '../database/events.ts'
+import { requireRole } from '../database/role-rights.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
 import type { LdapSettings } from '../domain/ldap-settings.ts'
-import { SYSTEM_ROLE } from '../domain/roles.ts'
+import type { OpenIdSettings } from '../domain/openid-settings.ts'
+import { rightsOf, SYSTEM_ROLE } from '../domain/roles.ts'
 import { orConflict } from '../tenants/accounts.ts'
 import { SYSTEM } from '../tenants/tenants.ts'
 import type { DirectoryAccess } from './ask-directory.ts'
-import type { GroupRole } from './role-of.ts'
+import type { OpenIdAccess } from './ask-openid.ts'
+import type { GroupRole, RankedGroupRole } from './role-of.ts'
 
 /** An identity server without its secret, which tenants cannot read. */
 export type IdentityProviderRow = Omit<Selectable<CloudTables['identity_provider']>, 'sealed'>
@@ -19,6 +22,18 @@ export interface WholeProvider {
   readonly provider: IdentityProviderRow
   readonly groups: readonly GroupRole[]
 }
+
+/** The settings of each kind. */
+export type IdentitySettings =
+  | { readonly kind: 'ldap'; readonly settings: LdapSettings }
+  | { readonly kind: 'oidc'; readonly settings: OpenIdSettings }
+
+/** A row has the settings of its kind. */
+export const settingsOf = ({
+  kind,
+  settings,
+}: Pick<IdentityProviderRow, 'kind' | 'settings'>): IdentitySettings =>
+  ({ kind, settings }) as IdentitySettings
 
 /** Enabled ones: a name without an account is looked up in each. */
 const MOST = 16
@@ -50,7 +65,7 @@ export const findProvider = (
 ): Promise<IdentityProviderRow | undefined> =>
   db.selectFrom('identity_provider').select(columns).where('id', '=', id).executeTakeFirst()
 
-/** With the encrypted password, which tenants cannot read. */
+/** With the encrypted secret, which tenants cannot read. */
 export const readSealed = (
   db: Kysely<CloudTables>,
   id: string,
@@ -77,23 +92,55 @@ export const groupRolesOf = (
     .orderBy('name')
     .execute()
 
+/** With the rights that the roles have now. */
+export async function rankedGroupRolesOf(
+  db: Kysely<CloudTables>,
+  { org, id }: Pick<IdentityProviderRow, 'org' | 'id'>,
+): Promise<RankedGroupRole[]> {
+  const rows = await db
+    .selectFrom('group_role')
+    .leftJoin('org_role', (join) =>
+      join
+        .onRef('org_role.org', '=', 'group_role.org')
+        .onRef('org_role.name', '=', 'group_role.own_role'),
+    )
+    .select(['group_role.name', 'group_role.role', 'org_role.permissions'])
+    .where('group_role.org', '=', org)
+    .where('group_role.provider', '=', id)
+    .execute()
+  return rows.map(({ name, role, permissions }) => ({ name, ...rightsOf(role, permissions) }))
+}
+
 export const wholeProvider = async (
   db: Kysely<CloudTables>,
   provider: IdentityProviderRow,
 ): Promise<WholeProvider> => ({ provider, groups: await groupRolesOf(db, provider) })
 
-/** What the password of the reader is encrypted for. Neither ever changes. */
+/** What the secret is encrypted for. Neither ever changes. */
 const aboutSecret = (org: OrgId, name: string): string => `identity provider ${org}/${name}`
 
+type SealedRow = Selectable<CloudTables['identity_provider']>
+type OpenSeal = (sealed: Buffer, about: string) => string
+
 /** Decrypts the password of the reader. */
-export const accessTo = (
-  { org, name, settings, sealed }: Selectable<CloudTables['identity_provider']>,
-  open: (sealed: Buffer, about: string) => string,
-): DirectoryAccess => ({ name, settings, secret: open(sealed, aboutSecret(org, name)) })
+export function accessTo(row: SealedRow, open: OpenSeal): DirectoryAccess {
+  const { org, name, sealed } = row
+  const { kind, settings } = settingsOf(row)
+  if (kind !== 'ldap') throw new TypeError(`identity server ${name} is no directory`)
+  return { name, settings, secret: open(sealed, aboutSecret(org, name)) }
+}
+
+/** Decrypts the secret of this cloud at an OpenID Connect server. */
+export function openIdAccessTo(row: SealedRow, open: OpenSeal): OpenIdAccess {
+  const { org, id, name, sealed } = row
+  const { kind, settings } = settingsOf(row)
+  if (kind !== 'oidc') throw new TypeError(`identity server ${name} is no OpenID Connect server`)
+  return { id, name, settings, secret: open(sealed, aboutSecret(org, name)) }
+}
 
 export interface NewProvider {
   readonly name: string
-  readonly settings: LdapSettings
+  readonly how: IdentitySettings
   readonly secret: string
   readonly enabled: boolean
   readonly groups: readonly GroupRole[]
@@ -105,7 +152,7 @@ export async function addProvider(
   tx: Tx,
   principal: Principal,
   org: OrgId,
-  { name, settings, secret, enabled, groups }: NewProvider,
+  { name, how, secret, enabled, groups }: NewProvider,
   close: CloseSeal,
 ): Promise<WholeProvider> {
   if (enabled) await requireRoom(tx, org)
@@ -115,8 +162,8 @@ export async function addProvider(
       .values({
         org,
         name,
-        kind: 'ldap',
-        settings: JSON.stringify(settings),
+        kind: how.kind,
+        settings: JSON.stringify(how.settings),
         sealed: close(secret, aboutSecret(org, name)),
         disabled: !enabled,
       })
@@ -124,6 +171,7 @@ export async function addProvider(
       .executeTakeFirstOrThrow(),
   )
   await emitEvent(tx, { kind: 'provider.added', org, details: { ...by(principal), name } })
+  await requireChangeable(tx, principal, org, groups)
   await writeRows(tx, principal, made, groups)
   return { provider: made, groups }
 }
@@ -138,29 +186,30 @@ async function requireRoom(tx: Tx, org: OrgId): Promise<void> {
 }
 
 export interface ProviderChange {
-  readonly settings: LdapSettings
+  readonly how: IdentitySettings
   readonly enabled: boolean | undefined
   /** undefined: as it was. */
   readonly secret: string | undefined
 }
 
-/** Replaces the settings. The password stays if it is missing, unless another server or another reader would get it. */
+/** Replaces the settings. The secret stays if it is missing, unless it would be sent to another server, or as another one. */
 export async function changeProvider(
   tx: Tx,
   principal: Principal,
   row: IdentityProviderRow,
-  { settings, enabled, secret }: ProviderChange,
+  { how, enabled, secret }: ProviderChange,
   close: CloseSeal,
 ): Promise<WholeProvider> {
   const { org, id, name } = row
-  if (secret === undefined && !sendsToSame(row.settings, settings)) {
-    throw new Fault('invalid', 'with another Url, Reader or Ca, Password is needed')
+  if (how.kind !== row.kind) throw new Fault('invalid', `the kind of ${name} stays ${row.kind}`)
+  if (secret === undefined && recipientOf(settingsOf(row)) !== recipientOf(how)) {
+    throw new Fault('invalid', 'with another Url, Reader, Client or Ca, Password is needed')
   }
   if (row.disabled && enabled === true) await requireRoom(tx, org)
   const provider = await tx
     .updateTable('identity_provider')
     .set({
-      settings: JSON.stringify(settings),
+      settings: JSON.stringify(how.settings),
       ...(secret !== undefined && { sealed: close(secret, aboutSecret(org, name)) }),
       ...(enabled !== undefined && { disabled: !enabled }),
     })
@@ -173,10 +222,11 @@ export async function changeProvider(
   return wholeProvider(tx, provider)
 }
 
-/** Whether the password of the reader goes where it went before. */
-const sendsToSame = (one: LdapSettings, other: LdapSettings): boolean =>
-  JSON.stringify([one.urls, one.startTls, one.reader, one.ca]) ===
-  JSON.stringify([other.urls, other.startTls, other.reader, other.ca])
+/** Where the secret is sent, and as whose. */
+const recipientOf = ({ kind, settings }: IdentitySettings): string =>
+  kind === 'ldap'
+    ? JSON.stringify([settings.urls, settings.startTls, settings.reader, settings.ca])
+    : JSON.stringify([settings.issuer, settings.client, settings.ca])
 
 export async function deleteProvider(
   tx: Tx,
@@ -213,15 +263,44 @@ export async function writeGroupRoles(
   if (principal.role !== SYSTEM_ROLE && before.some(({ role }) => role === SYSTEM_ROLE)) {
     throw new Fault('forbidden', `only a ${SYSTEM_ROLE} can change groups that have this role`)
   }
+  await requireChangeable(tx, principal, row.org, changesOf(before, groups))
+  // A group that stays keeps its people and its shares.
+  const kept = groups.map(({ name }) => name)
   await tx
     .deleteFrom('group_role')
     .where('org', '=', row.org)
     .where('provider', '=', row.id)
+    .$if(kept.length > 0, (query) => query.where('name', 'not in', kept))
     .execute()
   await writeRows(tx, principal, row, groups)
   const details = { ...by(principal), name: row.name, groups }
   await emitEvent(tx, { kind: 'provider.changed', org: row.org, details })
   return wholeProvider(tx, row)
+}
+
+/** The groups that have another role, or none, before or after. */
+const changesOf = (
+  before: readonly GroupRole[],
+  after: readonly GroupRole[],
+): readonly GroupRole[] => {
+  const isIn = (all: readonly GroupRole[], { name, role }: GroupRole): boolean =>
+    all.some((each) => each.name === name && each.role === role)
+  return [
+    ...before.filter((each) => !isIn(after, each)),
+    ...after.filter((each) => !isIn(before, each)),
+  ]
+}
+
+/** No one gives a group a role that has more rights than their own, or takes one away. */
+async function requireChangeable(
+  tx: Tx,
+  principal: Principal,
+  org: OrgId,
+  changed: readonly GroupRole[],
+): Promise<void> {
+  for (const role of new Set(changed.map((each) => each.role))) {
+    if (role !== SYSTEM_ROLE) await requireRole(tx, principal, org, role)
+  }
 }
 
 /** Only a system administrator can give the role of one to a group, and only in the organisation System. */
@@ -245,6 +324,11 @@ async function writeRows(
     tx
       .insertInto('group_role')
       .values(groups.map(({ name, role }) => ({ org, provider: id, name, role })))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['org', 'provider', 'name'])
+          .doUpdateSet((row) => ({ role: row.ref('excluded.role') })),
+      )
       .execute(),
   )
 }

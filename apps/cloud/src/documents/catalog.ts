@@ -1,28 +1,27 @@
 import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
-import { may } from '../domain/authorize.ts'
+import { linksOf, sharingOffer, unavailableOf, uploadOffer } from '../http/action-offers.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import type { CatalogItemRow, CatalogRow } from '../tenants/catalogs.ts'
 import type { TemplateRow } from '../tenants/orgs.ts'
 
-export const catalog = (
+export function catalog(
   { id, org, name, created_at }: CatalogRow,
   items: readonly CatalogItemRow[],
-  { dialect, principal }: Caller,
+  caller: Caller,
   hrefs: Hrefs,
-): Element =>
-  element(
+): Element {
+  const { dialect } = caller
+  const href = hrefs.catalog(id)
+  const offers = [uploadOffer(href, caller), sharingOffer({ closed: false }, href, caller)]
+  return element(
     'Catalog',
-    {
-      name,
-      id: dialect.urn('catalog', id),
-      type: dialect.media('catalog'),
-      href: hrefs.catalog(id),
-    },
+    { name, id: dialect.urn('catalog', id), type: dialect.media('catalog'), href },
     link('up', hrefs.org(org), { type: dialect.media('org') }),
-    may(principal, 'vm:edit') &&
-      link('add', `${hrefs.catalog(id)}/action/upload`, { type: dialect.media('uploadParams') }),
+    ...linksOf(offers),
+    link('controlAccess', `${href}/controlAccess`),
+    ...unavailableOf(offers, caller),
     element(
       'CatalogItems',
       {},
@@ -37,6 +36,7 @@ export const catalog = (
     element('IsPublished', {}, 'false'),
     element('DateCreated', {}, created_at.toISOString()),
   )
+}
 
 export const catalogItem = (
   { id, name, catalog: of, created_at }: CatalogItemRow,

@@ -87,8 +87,10 @@ function detailsOf(dialect: Dialect, named: NamedSchemas): ApiDetails<CloudRoute
     requestBody: (row) => bodyOf(row, named),
     answer: (_row, what) => (typeof what === 'string' ? answerOf(what, dialect, named) : undefined),
     refusal: documentContent(['error'], named),
-    parameters: ({ method }) =>
-      method === 'GET' ? [] : [reference('parameters', 'IdempotencyKey')],
+    parameters: ({ method, takesCode }) => [
+      ...(method === 'GET' ? [] : [reference('parameters', 'IdempotencyKey')]),
+      ...(takesCode ? [reference('parameters', 'SecondFactorHeader')] : []),
+    ],
     headers: ({ answers, name }, status) => headersOf({ answers, name }, status, dialect),
     security({ permission }) {
       if (permission === 'anyone') return []
@@ -157,13 +159,19 @@ function headersOf(
 
 const text = { schema: { type: 'string' } }
 
-const fixedComponents = ({ tokenHeader }: Dialect) => ({
+const fixedComponents = ({ tokenHeader, secondFactorHeader }: Dialect) => ({
   parameters: {
     IdempotencyKey: {
       name: 'Idempotency-Key',
       in: 'header',
       description: 'A request that is repeated with its key returns the same task again.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
+    },
+    SecondFactorHeader: {
+      name: secondFactorHeader,
+      in: 'header',
+      description: 'The code of a second factor, or a recovery code, if the account has one.',
+      schema: { type: 'string' },
     },
   },
   headers: {

@@ -71,8 +71,8 @@ function pagingLinks(
 
 /** Every query that the caller may run, in every format, as an address that parameters can be added to. */
 export function queryList(caller: Caller, hrefs: Hrefs): Element {
-  const mine = [...recordTypes.values()].filter(({ permission }) =>
-    may(caller.principal, permission),
+  const mine = [...recordTypes.values()].filter(
+    ({ permission, shared }) => may(caller.principal, permission) || shared,
   )
   return element(
     'QueryList',

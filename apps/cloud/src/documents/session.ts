@@ -2,9 +2,9 @@ import { element, type Element } from '@skerry/xml'
 
 import { isSession, type Caller } from '../auth/caller.ts'
 import { at } from '../dialect/addresses.ts'
+import type { Dialect } from '../dialect/dialect.ts'
 import { isIn } from '../dialect/version.ts'
-import { may } from '../domain/authorize.ts'
-import { roles } from '../domain/roles.ts'
+import { may, type Principal } from '../domain/authorize.ts'
 import { link, type Hrefs } from '../http/links.ts'
 
 /** Role and rights: so that a client can say why something is not offered. */
@@ -16,6 +16,10 @@ export function session(
   const { name } = dialect
   const isNamed = name === 'ours' && isIn(version, '5.1')
   const type = (name: string) => ({ type: dialect.media(name) })
+  // Links lead only where the caller may go.
+  const links = principal.lacksSecondFactor
+    ? [link('down', hrefs.to(at.secondFactors), type('secondFactors'))]
+    : linksOf(principal, dialect, hrefs)
   return element(
     'Session',
     {
@@ -25,12 +29,19 @@ export function session(
       type: `${dialect.media('session')};version=${version}`,
       href: hrefs.to(at.session),
     },
-    link('down', hrefs.to(at.orgs), type('orgList')),
+    ...links.slice(0, 1),
     isSession(caller) && link('remove', hrefs.to(at.session)),
-    link('down', hrefs.org(principal.org), { ...type('org'), name: principal.orgName }),
-    link('down', hrefs.to(at.query), type('query.queryList')),
-    link('entityResolver', `${hrefs.to(at.resolver)}/`, type('entity')),
-    may(principal, 'org:admin') && link('down', hrefs.to(at.admin), type('admin.cloud')),
-    ...(isNamed ? roles[principal.role].map((right) => element('Right', {}, right)) : []),
+    ...links.slice(1),
+    ...(isNamed ? principal.rights.map((right) => element('Right', {}, right)) : []),
   )
 }
+
+const linksOf = (principal: Principal, { media }: Dialect, hrefs: Hrefs): readonly Element[] => [
+  link('down', hrefs.to(at.orgs), { type: media('orgList') }),
+  link('down', hrefs.org(principal.org), { type: media('org'), name: principal.orgName }),
+  link('down', hrefs.to(at.query), { type: media('query.queryList') }),
+  link('entityResolver', `${hrefs.to(at.resolver)}/`, { type: media('entity') }),
+  ...(may(principal, 'org:admin')
+    ? [link('down', hrefs.to(at.admin), { type: media('admin.cloud') })]
+    : []),
+]

@@ -2,7 +2,13 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
 import { statusNumber, statusOfAll } from '../domain/vm-status.ts'
-import { editOffer, linksOf, unavailableOf, vappOffers } from '../http/action-offers.ts'
+import {
+  editOffer,
+  linksOf,
+  sharingOffer,
+  unavailableOf,
+  vappOffers,
+} from '../http/action-offers.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import { noCards, type ShownCards } from '../inventory/nics.ts'
 import type { VappRow } from '../inventory/vapps.ts'
@@ -36,6 +42,7 @@ export function vapp(
     ...vappOffers({ closed: row.closed, vms }, href, caller),
     editOffer(row, { rel: 'recompose', href: recompose, document: 'recomposeVAppParams' }, caller),
     editOffer(row, { rel: 'edit', href, document: 'vApp' }, caller),
+    sharingOffer(row, href, caller),
   ]
   const status = statusOfAll(vms.map(({ displayed_status: status }) => status))
   return element(
@@ -50,6 +57,7 @@ export function vapp(
     },
     ...linksOf(offers),
     link('down', `${href}/metadata`, { type: dialect.media('metadata') }),
+    link('controlAccess', `${href}/controlAccess`),
     link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, caller, hrefs))),
     ...unavailableOf(offers, caller),

@@ -35,7 +35,7 @@ const author = [...user, 'vm:edit'] as const satisfies Permission[]
 
 const administrator = [...author, 'org:admin', 'network:edit'] as const satisfies Permission[]
 
-/** Roles as data. What is not listed is not allowed. */
+/** The roles of every organisation, as data. What is not listed is not allowed. */
 export const roles = {
   'console only': ['session', 'org:read', 'vm:read', 'vm:console'],
   user,
@@ -54,18 +54,53 @@ export type Role = keyof typeof roles
 /** The role of the cloud's operators: the only one that reaches beyond one organisation. */
 export const SYSTEM_ROLE = 'system administrator' satisfies Role
 
-/** The effective role within one organisation. */
-export const withinOrg = (role: Role): Role =>
-  role === SYSTEM_ROLE ? 'organisation administrator' : role
+export const isBuiltIn = (name: string): name is Role => Object.hasOwn(roles, name)
 
-/** The lower of two roles. Roles are nested: a lower one has no right that a higher one lacks. */
-export const lowerRole = (one: Role, other: Role): Role =>
-  isWithin(one, other) ? one : isWithin(other, one) ? other : 'console only'
+/** The rights that a role of an organisation can have. */
+export const grantable: readonly Permission[] = administrator
 
-/** The higher of two roles. */
-export const higherRole = (one: Role, other: Role): Role => (isWithin(one, other) ? other : one)
-
-function isWithin(one: Role, other: Role): boolean {
-  const allowed: readonly Permission[] = roles[other]
-  return roles[one].every((permission) => allowed.includes(permission))
+/** A role with its rights. */
+export interface RoleRights {
+  readonly role: string
+  readonly rights: readonly Permission[]
 }
+
+/** Those that a role of an organisation can have. */
+export const grantableOf = (written: readonly string[]): readonly Permission[] =>
+  grantable.filter((each) => written.includes(each))
+
+/** The rights of a role by its name; `own`: the stored ones of a role of the organisation. */
+export const rightsOf = (name: string, own: readonly string[] | null = null): RoleRights => ({
+  role: name,
+  rights: isBuiltIn(name) ? roles[name] : grantableOf(own ?? []),
+})
+
+/** The rights that one role has and another lacks. */
+export const missingIn = (
+  { rights }: Pick<RoleRights, 'rights'>,
+  wanted: Pick<RoleRights, 'rights'>,
+): readonly Permission[] => wanted.rights.filter((each) => !rights.includes(each))
+
+/** Whether nothing of a role has changed. */
+export const isSameRole = (one: RoleRights, other: RoleRights): boolean =>
+  one.role === other.role &&
+  missingIn(one, other).length === 0 &&
+  missingIn(other, one).length === 0
+
+/** The effective role within one organisation. */
+export const withinOrg = (role: RoleRights): RoleRights =>
+  role.role === SYSTEM_ROLE ? rightsOf('organisation administrator') : role
+
+/** The rights that both roles have, under the name of the one that has no others. If both have others: of the first. */
+export function lowerRole(one: RoleRights, other: RoleRights): RoleRights {
+  const rights = one.rights.filter((each) => other.rights.includes(each))
+  const { role } =
+    missingIn(one, other).length === 0 && rights.length < one.rights.length ? other : one
+  return { role, rights }
+}
+
+/** The role with the most rights; of several with as many, the first by name. A role that has all rights of the others is therefore first. */
+export const highestRole = (given: readonly RoleRights[]): RoleRights | undefined =>
+  given.toSorted(
+    (one, other) => other.rights.length - one.rights.length || (one.role < other.role ? -1 : 1),
+  )[0]

@@ -1,8 +1,8 @@
 import { Fault } from '@skerry/fault'
 import { VmSpec, type HostApi, type HostRecord } from '@skerry/host-api'
+import { Compile } from '@skerry/schema'
 import type { HostId, TaskId, VmId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
-import { Compile } from 'typebox/compile'
 
 import type { CloudTables } from '../database/tables.ts'
 import { findVm, recordSeen } from '../inventory/vms.ts'

@@ -4,10 +4,12 @@ import type { Caller } from '../auth/caller.ts'
 import { isIn } from '../dialect/version.ts'
 import { may, type OwnedResource } from '../domain/authorize.ts'
 import type { Permission } from '../domain/roles.ts'
+import { sharesOn } from '../domain/shares.ts'
 import { decideFor, hasScreen } from '../domain/vm-status.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import { vappOperations, type VappOperation } from '../operations/vapp-operations.ts'
 import { operations } from '../operations/vm-operations.ts'
+import { NOT_SHARED_ON } from '../sharing/access-lists.ts'
 import type { Action, Operation } from '../tasks/operation.ts'
 import { link } from './links.ts'
 
@@ -152,6 +154,29 @@ export function editOffer(
   const type = sees.dialect.media(document)
   const refusal = rightRefusal(sees, 'vm:edit') ?? (closed ? CLOSED : undefined)
   return { rel, type, links: [link(rel, href, { type })], refusal }
+}
+
+/** To change with whom a vApp or a catalog is shared. `href`: its address. */
+export function sharingOffer(
+  { closed }: { readonly closed: boolean },
+  href: string,
+  sees: OfferViewer,
+): ActionOffer {
+  const { principal, dialect } = sees
+  const type = dialect.media('controlAccess')
+  const isKept: ActionRefusal | undefined = sharesOn(principal, principal.there)
+    ? undefined
+    : { code: 'right', because: NOT_SHARED_ON }
+  const refusal = rightRefusal(sees, 'vm:edit') ?? isKept ?? (closed ? CLOSED : undefined)
+  const links = [link('controlAccess', `${href}/action/controlAccess`, { type })]
+  return { rel: 'controlAccess', type, links, refusal }
+}
+
+/** What uploads images to a catalog. */
+export function uploadOffer(href: string, sees: OfferViewer): ActionOffer {
+  const type = sees.dialect.media('uploadParams')
+  const links = [link('add', `${href}/action/upload`, { type })]
+  return { rel: 'add', type, links, refusal: rightRefusal(sees, 'vm:edit') }
 }
 
 export function screenOffers(vm: VmRow, href: string, sees: OfferViewer): ActionOffer[] {

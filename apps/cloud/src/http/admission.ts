@@ -1,11 +1,12 @@
 import { Fault } from '@skerry/fault'
-import { readBasic, type BasicCredentials } from '@skerry/service'
+import { readBasic } from '@skerry/service'
 import type { FastifyRequest } from 'fastify'
 
+import type { LoginCredentials } from '../auth/credentials.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Principal } from '../domain/authorize.ts'
-import { pageTokenIn } from './page-request.ts'
+import { codeIn, pageTokenIn } from './page-request.ts'
 import type { CloudRoute } from './route.ts'
 
 /** Authenticates the caller. Each listener has one way to do that. Not called for public routes. */
@@ -21,8 +22,8 @@ export type Admission = (
 export const byToken =
   (sessions: Sessions, dialect: Dialect, base: URL): Admission =>
   async ({ permission }, request) => {
-    const { headers, ip } = request
-    if (permission === 'login') return sessions.logIn(credentialsIn(headers.authorization), ip)
+    const { ip } = request
+    if (permission === 'login') return sessions.logIn(credentialsIn(request, dialect), ip)
     const { tokenHeader } = dialect
     const token = tokenOf(request, dialect, base)
     const principal = token === undefined ? undefined : await sessions.find(token)
@@ -48,9 +49,9 @@ function tokenOf(
   return pageCookie === undefined ? undefined : pageTokenIn(request, pageCookie, base)
 }
 
-function credentialsIn(header: string | undefined): BasicCredentials {
-  const found = readBasic(header)
-  if (found) return found
+function credentialsIn(request: FastifyRequest, dialect: Dialect): LoginCredentials {
+  const found = readBasic(request.headers.authorization)
+  if (found) return { ...found, code: codeIn(request, dialect) }
   throw new Fault('unauthenticated', 'log in with Basic credentials of user@organisation')
 }
 

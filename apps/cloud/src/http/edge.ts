@@ -9,10 +9,17 @@ import { wasAccepted, type RequestKey } from '../database/request-keys.ts'
 import { readAccept } from '../dialect/accept.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { knownVersion, versionOf, type Version } from '../dialect/version.ts'
-import { authorize, type OwnedResource, type Principal } from '../domain/authorize.ts'
+import {
+  authorize,
+  requireSecondFactor,
+  type OwnedResource,
+  type Principal,
+} from '../domain/authorize.ts'
+import { withAccess, type SharedTarget } from '../sharing/shared-access.ts'
 import type { Admission } from './admission.ts'
 import { isJsonBody, sendDocument, xmlOfJson } from './format.ts'
-import { resourceFinders } from './path-resources.ts'
+import { codeIn } from './page-request.ts'
+import { resourceFinders, sharedAs } from './path-resources.ts'
 import { requestKeyOf } from './request-key.ts'
 import type { CloudRoute } from './route.ts'
 
@@ -45,6 +52,9 @@ export function makeEdge(
     const version = isPlain ? knownVersion(undefined, accept) : versionOf(accept, row.since)
     const found = { version, ...(await admission(row, request)) }
     markAuthenticated(request.raw.socket)
+    if (row.permission !== 'login' && row.withoutSecondFactor !== true) {
+      requireSecondFactor(found.principal)
+    }
     return found
   }
 
@@ -55,10 +65,11 @@ export function makeEdge(
     async admit(row, request) {
       const { headers } = request
       const requested = request.params as Readonly<Record<string, string>>
-      const { version, principal, token } =
-        identified.get(request) ?? (await identify(row, request))
+      const known = identified.get(request) ?? (await identify(row, request))
+      const { version, token } = known
       const key = requestKeyOf(request, row.takes !== undefined)
-      const { params, found } = await load(requested, { context, row, principal, key })
+      const asking = { context, row, principal: known.principal, key }
+      const { params, found, principal } = await load(requested, asking)
       const lastEventId = headers['last-event-id']?.toString()
       const { taskDays = defaultRetention.taskDays } = context
       const caller: Caller = {
@@ -67,6 +78,7 @@ export function makeEdge(
         version,
         dialect,
         isPage: dialect.pageCookie !== undefined && isFromPage(request, context.base.origin),
+        code: codeIn(request, dialect),
         lastEventId,
         request: key,
         taskDays,
@@ -120,6 +132,8 @@ export const rooted = (root: Element, namespace: string): Element => ({
 })
 
 interface Loaded {
+  /** The caller, with what shares give at the resource of the path. */
+  readonly principal: Principal
   /** The path's parameters, with each resource in place of its id. */
   readonly params: object
   /** What the route reads besides. */
@@ -144,8 +158,11 @@ async function load(
   const params: Record<string, unknown> = { ...requested }
   const named = Object.entries(resourceFinders).filter(([name]) => requested[name] !== undefined)
   const isOpen = row.permission === 'anyone' || row.permission === 'login'
-  if (!isOpen && named.length === 0) authorize(principal, row.permission, 'none')
-  if (named.length === 0 && !row.reads) return { params, found: undefined }
+  if (!isOpen && named.length === 0 && row.forShared !== true) {
+    authorize(principal, row.permission, 'none')
+  }
+  if (named.length === 0 && !row.reads) return { params, found: undefined, principal }
+  let acting = principal
   const found = await context.as(principal, async (tx) => {
     for (const [name, find] of named) {
       const id = requested[name] ?? ''
@@ -155,10 +172,21 @@ async function load(
         (key && (await wasAccepted(tx, principal, key))
           ? await find(tx, id, { principal, gone: true })
           : undefined)
-      authorize(principal, row.permission, resource)
+      acting = resource
+        ? await withAccess(tx, principal, resource.org, targetOf(name, resource))
+        : principal
+      authorize(acting, row.permission, resource)
       params[name] = resource
     }
     return row.reads?.(tx, params)
   })
-  return { params, found }
+  return { params, found, principal: acting }
+}
+
+/** By whose shares the resource of a ':name' is reached. */
+function targetOf(name: string, resource: OwnedResource): SharedTarget | undefined {
+  const of = (
+    sharedAs as Readonly<Record<string, ((found: never) => SharedTarget | undefined) | undefined>>
+  )[name]
+  return of?.(resource as never)
 }

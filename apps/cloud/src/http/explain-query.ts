@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '@skerry/schema'
 
 import type { Caller } from '../auth/caller.ts'
 

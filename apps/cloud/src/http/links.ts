@@ -31,6 +31,11 @@ export class Hrefs {
   externalNetwork = (id: string): string =>
     this.to(fill(at.externalNetwork, { externalNetwork: id }))
   accessToken = (id: string): string => this.to(fill(at.accessToken, { accessToken: id }))
+  secondFactor = (id: string): string => this.to(fill(at.secondFactor, { secondFactor: id }))
+  confirmSecondFactor = (id: string): string =>
+    this.to(fill(at.confirmSecondFactor, { secondFactor: id }))
+  removeSecondFactors = (id: string): string =>
+    this.to(fill(at.removeSecondFactors, { account: id }))
   userTokens = (id: string): string => this.to(fill(at.userTokens, { account: id }))
   userToken = (id: string): string => this.to(fill(at.userToken, { userToken: id }))
   catalog = (id: string): string => this.to(fill(at.catalog, { catalog: id }))
@@ -45,8 +50,12 @@ export class Hrefs {
   orgUsageTable = (org: string): string => this.to(fill(at.orgUsageTable, { org }))
   securityGroups = (org: string): string => this.to(fill(at.securityGroups, { org }))
   securityGroup = (id: string): string => this.to(fill(at.securityGroup, { securityGroup: id }))
+  orgRoles = (org: string): string => this.to(fill(at.orgRoles, { org }))
+  orgRole = (id: string): string => this.to(fill(at.orgRole, { role: id }))
   identityProviders = (org: string): string => this.to(fill(at.identityProviders, { org }))
   identityProvider = (id: string): string => this.to(fill(at.identityProvider, { provider: id }))
+  webhooks = (org: string): string => this.to(fill(at.webhooks, { org }))
+  webhook = (id: string): string => this.to(fill(at.webhook, { webhook: id }))
   adminHost = (host: string): string => this.to(fill(at.adminHost, { host }))
   adminConsole = (id: string): string => this.to(fill(at.adminConsole, { console: id }))
   template = (id: string): string => this.to(fill(at.template, { template: `vappTemplate-${id}` }))

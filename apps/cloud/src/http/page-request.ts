@@ -2,6 +2,7 @@ import { cookieIn, isFromPage } from '@skerry/service'
 import type { FastifyRequest } from 'fastify'
 
 import { ACCESS_TOKEN } from '../auth/access-token.ts'
+import type { Dialect } from '../dialect/dialect.ts'
 
 /** The token in the cookie of a page. An API token is for scripts: in a cookie it counts for nothing. */
 export function pageTokenIn(
@@ -12,6 +13,15 @@ export function pageTokenIn(
   if (!isFromPage(request, base.origin)) return undefined
   const token = cookieIn(request.headers.cookie, cookie)
   return token?.startsWith(ACCESS_TOKEN) ? undefined : token
+}
+
+/** The code of a second factor, as it was sent; an empty one is none. */
+export function codeIn(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  { secondFactorHeader }: Pick<Dialect, 'secondFactorHeader'>,
+): string | undefined {
+  const code = headers[secondFactorHeader]?.toString().trim()
+  return code === '' ? undefined : code
 }
 
 /** An empty token removes the cookie. */

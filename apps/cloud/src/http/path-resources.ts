@@ -8,6 +8,9 @@ import { findUpload, type UploadRow } from '../images/upload-rows.ts'
 import { findConsole, type ConsoleRow } from '../inventory/consoles.ts'
 import { findVapp, type VappRow } from '../inventory/vapps.ts'
 import { findVmAndWork, type VmRow } from '../inventory/vms.ts'
+import { findRole, type OrgRoleRow } from '../roles/org-roles.ts'
+import { findSecondFactor, type SecondFactorRow } from '../second-factors/second-factors.ts'
+import type { SharedTarget } from '../sharing/shared-access.ts'
 import { findTask } from '../tasks/find-task.ts'
 import { findAccessToken, findTokenById, type AccessTokenRow } from '../tenants/access-tokens.ts'
 import {
@@ -33,6 +36,7 @@ import {
 } from '../tenants/orgs.ts'
 import { findSecurityGroup, type SecurityGroupRow } from '../tenants/security-groups.ts'
 import { findAccount, type AccountRow } from '../tenants/tenants.ts'
+import { findWebhook, type WebhookRow } from '../webhooks/webhooks.ts'
 import { resolve, type Resolved } from './resolve.ts'
 
 /** A vApp or a VM: both are below /api/vApp/, distinguished by the prefix of their id. */
@@ -51,11 +55,16 @@ export interface PathResources {
   readonly externalNetwork: OutsideNetwork & OwnedResource
   readonly securityGroup: SecurityGroupRow
   readonly provider: IdentityProviderRow
+  /** One of an organisation. */
+  readonly role: OrgRoleRow
+  readonly webhook: WebhookRow
   readonly entity: Entity
   readonly task: TaskRow
   readonly accessToken: AccessTokenRow
   /** A token of any user that the caller administers. */
   readonly userToken: AccessTokenRow
+  /** A second factor of the caller. */
+  readonly secondFactor: SecondFactorRow
   readonly catalog: CatalogRow
   readonly catalogItem: CatalogItemRow
   readonly upload: UploadRow
@@ -111,6 +120,14 @@ export const resourceFinders: Finders = {
     const uuid = uuidOf(id, /^[0-9a-f]/)
     return uuid === undefined ? undefined : findProvider(tx, uuid)
   },
+  async role(tx, id) {
+    const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:role:)/)
+    return uuid === undefined ? undefined : findRole(tx, uuid)
+  },
+  async webhook(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findWebhook(tx, uuid)
+  },
   async template(tx, id) {
     const uuid = uuidOf(id, /^(vappTemplate|vm)-/)
     const template = uuid === undefined ? undefined : await findTemplate(tx, uuid)
@@ -165,8 +182,30 @@ export const resourceFinders: Finders = {
     const uuid = uuidOf(id, /^[0-9a-f]/)
     return uuid === undefined ? undefined : findAccessToken(tx, principal, uuid)
   },
+  async secondFactor(tx, id, { principal }) {
+    const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:secondfactor:)/)
+    return uuid === undefined ? undefined : findSecondFactor(tx, principal, uuid)
+  },
   async userToken(tx, id) {
     const uuid = uuidOf(id, /^[0-9a-f]/)
     return uuid === undefined ? undefined : findTokenById(tx, uuid)
+  },
+}
+
+/** The shares by which a resource is reached: those of its vApp, or of the catalogs that it is in. Others are not shared. */
+export const sharedAs: {
+  readonly [Name in keyof PathResources]?: (found: PathResources[Name]) => SharedTarget | undefined
+} = {
+  entity: (found) => ({ vapp: found.kind === 'vm' ? found.vm.vapp : found.vapp.id }),
+  task: ({ vapp }) => (vapp === null ? undefined : { vapp }),
+  catalog: ({ id }) => ({ catalog: id }),
+  catalogItem: ({ catalog }) => ({ catalog }),
+  upload: ({ catalog }) => ({ catalog }),
+  template: ({ id }) => ({ template: id }),
+  // By a vApp nothing of the organisation is read, so none of its ids is resolved.
+  urn({ kind, id }) {
+    if (kind === 'catalog') return { catalog: id }
+    if (kind === 'catalogitem') return { catalogItem: id }
+    return kind === 'vapptemplate' ? { template: id } : undefined
   },
 }

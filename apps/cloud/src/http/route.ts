@@ -1,3 +1,4 @@
+import type { Static, TObject } from '@skerry/schema'
 import {
   routeFactory,
   type Answer,
@@ -5,7 +6,6 @@ import {
   type Route,
   type RouteRequest,
 } from '@skerry/service'
-import type { Static, TObject } from 'typebox'
 
 import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../context.ts'
@@ -15,6 +15,12 @@ import type { Permission } from '../domain/roles.ts'
 import type { PathResources } from './path-resources.ts'
 
 interface CloudParts {
+  /** Also for users who need a second factor and have none yet. */
+  readonly withoutSecondFactor?: true
+  /** Whether the header with the code of a second factor counts. */
+  readonly takesCode?: true
+  /** Also for callers without the right with whom something is shared: its handler decides, and shows them nothing else. */
+  readonly forShared?: true
   readonly answers: Readonly<Record<number, AnswerName>>
   /** Reads what the response needs besides the resources of the path, in the transaction that loads them. */
   // A method, not a property: routes of different paths must fit into one array.

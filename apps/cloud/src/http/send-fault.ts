@@ -31,13 +31,19 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
     // The fault's detail is the delay in seconds.
     if (status === 429) reply.header('retry-after', fault?.detail ?? RETRY_SECONDS)
     const message = fault
-      ? [fault.message, fault.hint].filter(Boolean).join('; ')
+      ? [fault.message, fault.hint ?? hintFor(fault, dialect)].filter(Boolean).join('; ')
       : `request ${request.id} failed: internal error`
     const version = knownVersion(undefined, request.headers.accept)
     const document = errorDocument(dialect, { status, code, message })
     return sendDocument(reply.code(status), document, { media: dialect.media('error'), version })
   }
 }
+
+/** Only the dialect knows the name of the header. */
+const hintFor = ({ kind }: Fault, { secondFactorHeader }: Dialect): string | undefined =>
+  kind === 'second-factor'
+    ? `send it in the header ${secondFactorHeader}; a script logs in with an API token as the password`
+    : undefined
 
 /** A browser would show its own window for the password over the page. */
 const isBrowser = ({ headers }: FastifyRequest, { pageCookie }: Dialect): boolean =>

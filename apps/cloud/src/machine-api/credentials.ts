@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 
 import { Fault } from '@skerry/fault'
 import type { Peer } from '@skerry/host-api'
-import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Static, Type } from '@skerry/schema'
 
 import { ACCESS_TOKEN } from '../auth/access-token.ts'
+import { requireSecondFactor } from '../domain/authorize.ts'
 import {
   keepWorkflowLogin,
   noteWorkflowLogin,
@@ -35,12 +35,13 @@ export async function checkCredentials(context: MachineContext, peer: Peer, body
   const { address, ...credentials }: Static<typeof PresentedCredentials> = body
   // Read first: a change during the check leads to another stamp.
   const stamp = await readAccountStamp(context.db)
-  const found = await forWorkflows(context).check(credentials, address)
-  const { id: account, name: user, org, role, accessToken } = found
+  const found = await forWorkflows(context).check(credentials, address).catch(asWithoutCode)
+  requireSecondFactor(found)
+  const { id: account, name: user, org, role, rights, accessToken } = found
   const orgName = credentials.org
   const login = { server: peer.id, org, account, user, address, token: accessToken?.name }
   await noteWorkflowLogin(context.db, login)
-  return { account, org, orgName, user, role, stamp }
+  return { account, org, orgName, user, role, rights, stamp }
 }
 
 const PresentedSession = Type.Object(
@@ -48,6 +49,13 @@ const PresentedSession = Type.Object(
   { additionalProperties: false },
 )
 const compiledSession = Compile(PresentedSession)
+
+/** No code of a second factor comes here: workflow servers check the same credentials again and again. */
+function asWithoutCode(error: unknown): never {
+  if (!(error instanceof Fault) || error.kind !== 'second-factor') throw error
+  const words = 'this account has a second factor: give an API token as the password'
+  throw new Fault('second-factor', words, { cause: error })
+}
 
 /**
  * Checks the session of the web UI that a cell passed on to a workflow server. The server may act for its user from now on, as after
@@ -60,7 +68,8 @@ export async function checkSession(context: MachineContext, peer: Peer, body: un
     ? undefined
     : await forWorkflows(context).sessions.find(token)
   if (!principal) throw new Fault('unauthenticated', 'this session has ended; log in again')
-  const { account, org, orgName, user, role } = principal
+  requireSecondFactor(principal)
+  const { account, org, orgName, user, role, rights } = principal
   await keepWorkflowLogin(context.db, { server: peer.id, org, account })
-  return { account, org, orgName, user, role }
+  return { account, org, orgName, user, role, rights }
 }

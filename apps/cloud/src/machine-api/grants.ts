@@ -1,8 +1,7 @@
 import { Fault } from '@skerry/fault'
 import type { Peer } from '@skerry/host-api'
+import { Compile, Type } from '@skerry/schema'
 import { UUID } from '@skerry/vm'
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 import { endGrant, giveGrant } from '../tenants/grants.ts'
 import type { MachineContext } from './context.ts'

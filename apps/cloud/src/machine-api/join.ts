@@ -1,7 +1,6 @@
 import { Fault } from '@skerry/fault'
+import { Compile, type Static, Type } from '@skerry/schema'
 import { readRequest } from '@skerry/service'
-import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 import { useInvitation } from '../identity/invitations.ts'
 import { issueHost } from '../identity/issuers.ts'

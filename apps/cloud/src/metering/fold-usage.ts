@@ -1,7 +1,9 @@
+import { tookTooLong } from '@skerry/postgres'
+import type { OrgId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import type { CloudTables, Tx } from '../database/tables.ts'
-import { sumUsage, usageColumns } from './sum-usage.ts'
+import { isAmong, sumUsage, usageColumns, type OrgRange } from './sum-usage.ts'
 
 /** How long after its end an hour is summed up: the default of a row is computed before its transaction has an id. */
 const GRACE = '1 min'
@@ -44,16 +46,43 @@ export async function foldHour(tx: Tx): Promise<boolean> {
   return true
 }
 
-/** In one statement. A repetition writes the same rows. */
-export async function writeHour(tx: Tx, hour: Date): Promise<void> {
+/**
+ * Writes what organisations used in an hour. A repetition writes the same rows. In one statement, or, when that takes longer than a
+ * statement may, in one for each half of the organisations.
+ */
+export async function writeHour(tx: Tx, hour: Date, orgs: OrgRange = {}): Promise<void> {
+  // Compiling the query takes longer than it saves.
+  await sql`set local jit = off`.execute(tx)
+  await sql`savepoint part`.execute(tx)
+  try {
+    await writeSums(tx, hour, orgs)
+    await sql`release savepoint part`.execute(tx)
+  } catch (error) {
+    if (!tookTooLong(error)) throw error
+    await sql`rollback to savepoint part`.execute(tx)
+    const middle = await middleOf(tx, orgs)
+    if (middle === undefined) throw error
+    await writeHour(tx, hour, { ...orgs, past: middle })
+    await writeHour(tx, hour, { ...orgs, first: middle })
+  }
+}
+
+async function writeSums(tx: Tx, hour: Date, org: OrgRange): Promise<void> {
   const columns = sql.join(usageColumns.map((name) => sql.ref(name)))
   const first = sql`${hour}::timestamptz`
   const past = sql`${new Date(hour.getTime() + HOUR_MS)}::timestamptz`
-  // Compiling the query takes longer than it saves.
-  await sql`set local jit = off`.execute(tx)
   await sql`insert into usage_hour (org, hour, ${columns})
-    select org, ${first}, ${columns} from (${sumUsage({ first, past })}) used
+    select org, ${first}, ${columns} from (${sumUsage({ first, past, org })}) used
     on conflict (org, hour) do update set ${sql.join(
       usageColumns.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`),
     )}`.execute(tx)
+}
+
+/** The organisation with which the second half of a range begins. Undefined: it has fewer than two. */
+async function middleOf(tx: Tx, orgs: OrgRange): Promise<OrgId | undefined> {
+  const { rows } = await sql<{ middle: OrgId }>`
+    select id as middle from (select id, row_number() over (order by id) - 1 as place, count(*) over () as all_orgs
+      from org where ${isAmong('id', orgs)}) counted
+    where all_orgs > 1 and place = all_orgs / 2`.execute(tx)
+  return rows[0]?.middle
 }

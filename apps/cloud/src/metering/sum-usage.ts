@@ -20,8 +20,20 @@ interface Window {
   /** Both are expressions; `past` is not part of it, and not in the future. */
   readonly first: RawBuilder<unknown>
   readonly past: RawBuilder<unknown>
-  /** Undefined: all organisations. */
-  readonly org?: OrgId | undefined
+  /** One organisation, or those of a range of ids. Default: all. */
+  readonly org?: OrgId | OrgRange | undefined
+}
+
+/** Organisations by their ids, `past` not among them. An end that is undefined is open. */
+export interface OrgRange {
+  readonly first?: OrgId | undefined
+  readonly past?: OrgId | undefined
+}
+
+/** The condition that a column is the id of one of them. */
+export function isAmong(column: string, { first, past }: OrgRange): RawBuilder<boolean> {
+  const id = sql.ref(column)
+  return sql`(${first === undefined ? sql`true` : sql`${id} >= ${first}`} and ${past === undefined ? sql`true` : sql`${id} < ${past}`})`
 }
 
 /**
@@ -29,7 +41,7 @@ interface Window {
  * now, since when it has been what it is. Integers only, so that every sum is exact.
  */
 export function sumUsage({ first, past, org }: Window): RawBuilder<unknown> {
-  const own = org === undefined ? sql`true` : sql`org = ${org}`
+  const own = typeof org === 'string' ? sql`org = ${org}` : isAmong('org', org ?? {})
   // Most rows have not changed for the whole time: that needs no arithmetic on times.
   const ms = (began: string, ended: RawBuilder<unknown>) => sql`case
       when ${sql.ref(began)} <= ${first} and ${ended} >= ${past} then whole_ms

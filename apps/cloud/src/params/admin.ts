@@ -1,7 +1,8 @@
 import { Fault } from '@skerry/fault'
-import { attribute, childrenByLocalName, element, type Element } from '@skerry/xml'
+import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
-import { roles, type Role } from '../domain/roles.ts'
+import { grantable, isBuiltIn, type Permission } from '../domain/roles.ts'
+import type { NewRole } from '../roles/org-roles.ts'
 import type { LeaseRule } from '../tenants/leases.ts'
 import type { Quota } from '../tenants/quotas.ts'
 import { childText, readBoolean } from './child-text.ts'
@@ -9,12 +10,10 @@ import { leasesIn } from './lease.ts'
 import { nameIn, readRoot } from './named.ts'
 import type { RequestDocument } from './request-document.ts'
 
-function roleIn(root: Element): Role | undefined {
+/** Whether there is such a role is known where it is assigned. */
+function roleIn(root: Element): string | undefined {
   const [found] = childrenByLocalName(root, 'Role')
-  if (!found) return undefined
-  const name = attribute(found, 'name') ?? ''
-  if (Object.hasOwn(roles, name)) return name as Role
-  throw new Fault('invalid', `Role must be one of: ${Object.keys(roles).join(', ')}`)
+  return found && nameIn(found)
 }
 
 /** The name, if one is given; what the body does not contain stays as it is. */
@@ -76,7 +75,11 @@ function quotaIn(root: Element): Quota | undefined {
 
 export const newOrg = createBody('AdminOrg', 'admin.org', 'red')
 export const changedOrg: RequestDocument<
-  ChangeParams & { readonly quota?: Quota; readonly leases?: Partial<LeaseRule> }
+  ChangeParams & {
+    readonly quota?: Quota
+    readonly leases?: Partial<LeaseRule>
+    readonly secondFactorRequired?: boolean
+  }
 > = {
   media: 'admin.org',
   shape: 'AdminOrg',
@@ -91,11 +94,13 @@ export const changedOrg: RequestDocument<
     const root = readRoot(raw, 'AdminOrg')
     const quota = quotaIn(root)
     const leases = leasesIn(root)
+    const secondFactorRequired = readBoolean(root, 'SecondFactorRequired')
     return {
       ...maybeName(root),
       ...maybeEnabled(root),
       ...(quota && { quota }),
       ...(leases && { leases }),
+      ...(secondFactorRequired !== undefined && { secondFactorRequired }),
     }
   },
 }
@@ -104,7 +109,7 @@ export const changedVdc = changeBody('AdminVdc', 'admin.vdc')
 
 export const newUser: RequestDocument<{
   readonly name: string
-  readonly role: Role
+  readonly role: string
   readonly password: string
 }> = {
   media: 'admin.user',
@@ -130,7 +135,7 @@ export const newUser: RequestDocument<{
 }
 
 export const changedUser: RequestDocument<{
-  readonly role?: Role
+  readonly role?: string
   readonly enabled?: boolean
   readonly password?: string
 }> = {
@@ -147,4 +152,53 @@ export const changedUser: RequestDocument<{
       ...(password !== undefined && { password }),
     }
   },
+}
+
+const ROLE = 'OrgRole'
+const ROLE_NAME = /^[a-z0-9]+([ -][a-z0-9]+)*$/
+const ROLE_NAME_MAX = 63
+
+function rightsIn(root: Element): readonly Permission[] {
+  const found = childrenByLocalName(root, 'Right').map((each) => (text(each) ?? '').trim())
+  const wrong = found.find((each) => !grantable.some((right) => right === each))
+  if (found.length === 0 || wrong !== undefined) {
+    throw new Fault('invalid', `Right must be one or more of: ${grantable.join(', ')}`)
+  }
+  // Without it no one could log out.
+  return grantable.filter((each) => each === 'session' || found.includes(each))
+}
+
+const rightsExample = (): readonly Element[] =>
+  ['org:read', 'vm:read', 'vm:power'].map((right) => element('Right', {}, right))
+
+/** OrgRole: one to add. */
+export const newRole: RequestDocument<NewRole> = {
+  media: 'admin.role',
+  shape: ROLE,
+  example: ({ name = 'operator' }) =>
+    element(ROLE, { name: ROLE_NAME.test(name) ? name : 'operator' }, ...rightsExample()),
+  read(raw) {
+    const root = readRoot(raw, ROLE)
+    const name = attribute(root, 'name') ?? ''
+    if (!ROLE_NAME.test(name) || name.length > ROLE_NAME_MAX) {
+      throw new Fault(
+        'invalid',
+        `name must have 1 to ${ROLE_NAME_MAX} of a-z and 0-9, with single spaces and - between them`,
+      )
+    }
+    if (isBuiltIn(name)) {
+      throw new Fault('conflict', `every organisation has the role ${name}`, {
+        hint: 'choose another name',
+      })
+    }
+    return { name, rights: rightsIn(root) }
+  },
+}
+
+/** OrgRole, as it was read and changed: its rights are replaced. */
+export const changedRole: RequestDocument<readonly Permission[]> = {
+  media: 'admin.role',
+  shape: ROLE,
+  example: () => element(ROLE, {}, ...rightsExample()),
+  read: (raw) => rightsIn(readRoot(raw, ROLE)),
 }

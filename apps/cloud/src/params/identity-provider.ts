@@ -4,10 +4,14 @@ import { Fault } from '@skerry/fault'
 import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
 import { isFilter } from '../directories/ask-directory.ts'
-import type { NewProvider, ProviderChange } from '../directories/identity-providers.ts'
+import type {
+  IdentitySettings,
+  NewProvider,
+  ProviderChange,
+} from '../directories/identity-providers.ts'
 import type { GroupRole } from '../directories/role-of.ts'
 import type { LdapSettings } from '../domain/ldap-settings.ts'
-import { roles, type Role } from '../domain/roles.ts'
+import type { OpenIdSettings } from '../domain/openid-settings.ts'
 import { childText, readBoolean } from './child-text.ts'
 import { readRoot } from './named.ts'
 import type { RequestDocument } from './request-document.ts'
@@ -64,7 +68,7 @@ function attributeOf(node: Element | undefined, name: string, usual: string): st
   throw invalid(`${name} must be the name of an LDAP attribute, not ${written}`)
 }
 
-function settingsIn(root: Element): LdapSettings {
+function ldapSettingsIn(root: Element): LdapSettings {
   const startTls = readBoolean(root, 'StartTls') ?? false
   const [people] = childrenByLocalName(root, 'People')
   const [groups] = childrenByLocalName(root, 'Groups')
@@ -94,13 +98,79 @@ function settingsIn(root: Element): LdapSettings {
   }
 }
 
+/** A claim, a scope or a name of a way to log in: what may stand in a list that spaces separate. */
+const WORD = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/
+const ACR_MAX = 8
+const [PROOF_DAYS, PROOF_DAYS_MAX] = [30, 365] as const
+const DOMAIN = /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/
+
+function wordOf(written: string, name: string): string {
+  if (WORD.test(written)) return written
+  throw invalid(`${name} must have 1 to 200 visible ASCII characters without quotes`)
+}
+
+function issuerIn(root: Element): string {
+  const urls = childrenByLocalName(root, 'Url').map((each) => (text(each) ?? '').trim())
+  const [issuer = ''] = urls
+  const url = URL.parse(issuer)
+  const isPlain =
+    url?.protocol === 'https:' &&
+    issuer.length <= TEXT_MAX &&
+    /^https:\/\/[^?#@\s\\]+$/.test(issuer)
+  if (urls.length === 1 && isPlain) return issuer
+  throw invalid(
+    `give one Url, the issuer, like https://login.corp.example/realms/corp, not ${issuer}`,
+  )
+}
+
+function scopesIn(root: Element): string {
+  const written = (childText(root, 'Scopes') ?? 'openid profile groups').trim().split(/\s+/)
+  const scopes = new Set(['openid', ...written.map((each) => wordOf(each, 'a scope'))])
+  const joined = [...scopes].join(' ')
+  if (joined.length <= TEXT_MAX) return joined
+  throw invalid(`Scopes must have at most ${TEXT_MAX} characters`)
+}
+
+function openIdSettingsIn(root: Element): OpenIdSettings {
+  const [claims] = childrenByLocalName(root, 'Claims')
+  const domain = childText(root, 'Domain')?.trim()
+  if (domain !== undefined && !DOMAIN.test(domain)) {
+    throw invalid('Domain must be a domain name, like corp.example')
+  }
+  const acr = childrenByLocalName(root, 'Acr').map((each) => wordOf(text(each) ?? '', 'Acr'))
+  if (acr.length > ACR_MAX) throw invalid(`at most ${ACR_MAX} Acr`)
+  return {
+    issuer: issuerIn(root),
+    client: wordOf(childText(root, 'Client') ?? '', 'Client'),
+    ...caIn(root),
+    scopes: scopesIn(root),
+    claims: {
+      name: wordOf(attribute(claims, 'name') ?? 'preferred_username', 'name of Claims'),
+      groups: wordOf(attribute(claims, 'groups') ?? 'groups', 'groups of Claims'),
+    },
+    ...(domain !== undefined && { domain }),
+    acr,
+    proofDays: proofDaysIn(root),
+  }
+}
+
+function proofDaysIn(root: Element): number {
+  const days = Number(childText(root, 'ProofDays') ?? PROOF_DAYS)
+  if (Number.isInteger(days) && days >= 1 && days <= PROOF_DAYS_MAX) return days
+  throw invalid(`ProofDays must be 1 to ${PROOF_DAYS_MAX}`)
+}
+
+function settingsIn(root: Element): IdentitySettings {
+  const kind = attribute(root, 'kind')
+  if (kind === 'ldap') return { kind, settings: ldapSettingsIn(root) }
+  if (kind === 'oidc') return { kind, settings: openIdSettingsIn(root) }
+  throw invalid('kind must be ldap or oidc')
+}
+
 function groupRolesIn(root: Element): readonly GroupRole[] {
   const found = childrenByLocalName(root, 'GroupRole').map((each): GroupRole => {
-    const role = attribute(each, 'role') ?? ''
-    if (!Object.hasOwn(roles, role)) {
-      throw invalid(`role must be one of: ${Object.keys(roles).join(', ')}`)
-    }
-    return { name: needed(attribute(each, 'name'), 'name of GroupRole'), role: role as Role }
+    const role = needed(attribute(each, 'role'), 'role of GroupRole')
+    return { name: needed(attribute(each, 'name'), 'name of GroupRole'), role }
   })
   if (found.length > GROUPS_MAX) throw invalid(`at most ${GROUPS_MAX} groups can have roles`)
   const names = new Set(found.map(({ name }) => name.toLowerCase()))
@@ -113,7 +183,7 @@ function secretIn(root: Element): string | undefined {
   return secret === undefined ? undefined : needed(secret, 'Password')
 }
 
-const groupRole = (name: string, role: Role): Element => element('GroupRole', { name, role })
+const groupRole = (name: string, role: string): Element => element('GroupRole', { name, role })
 
 const settingsExample = (): readonly Element[] => [
   element('Url', {}, 'ldaps://ldap.corp.example'),
@@ -140,11 +210,11 @@ export const newProvider: RequestDocument<NewProvider> = {
     const root = readRoot(raw, SHAPE)
     const name = attribute(root, 'name') ?? ''
     if (!NAME.test(name)) throw invalid('name must have 1 to 63 of a-z, 0-9 and -')
-    if (attribute(root, 'kind') !== 'ldap') throw invalid('kind must be ldap')
+    const how = settingsIn(root)
     const secret = secretIn(root)
-    if (secret === undefined) throw invalid('Password of the Reader is missing')
+    if (secret === undefined) throw invalid('Password of the Reader or Client is missing')
     const enabled = readBoolean(root, 'IsEnabled') ?? true
-    return { name, settings: settingsIn(root), secret, enabled, groups: groupRolesIn(root) }
+    return { name, how, secret, enabled, groups: groupRolesIn(root) }
   },
 }
 
@@ -156,7 +226,7 @@ export const changedProvider: RequestDocument<ProviderChange> = {
   read(raw) {
     const root = readRoot(raw, SHAPE)
     return {
-      settings: settingsIn(root),
+      how: settingsIn(root),
       secret: secretIn(root),
       enabled: readBoolean(root, 'IsEnabled'),
     }

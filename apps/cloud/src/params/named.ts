@@ -13,8 +13,9 @@ export function readRoot(raw: string, name: string): Element {
 }
 
 /** The name for a resource, from the attribute `name`. */
-export function nameIn(root: Element): string {
-  const name = attribute(root, 'name') ?? ''
+export const nameIn = (root: Element): string => checkName(attribute(root, 'name') ?? '')
+
+export function checkName(name: string): string {
   if (name.length < 1 || name.length > NAME_MAX || CONTROL.test(name) || name.trim() !== name) {
     throw new Fault(
       'invalid',

@@ -1,5 +1,5 @@
 import { Fault } from '@skerry/fault'
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from '@skerry/schema'
 
 import type { Caller } from '../auth/caller.ts'
 import type { Attribute } from './attribute.ts'

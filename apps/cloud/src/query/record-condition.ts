@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
 
+import { sharesWith, type SharedWith } from '../sharing/shared-access.ts'
 import type { CheckedFilter } from './condition.ts'
 import type { Operator } from './filter.ts'
-import type { RecordKey } from './record-types.ts'
+import type { RecordKey, RecordType } from './record-types.ts'
 
 type Sql = RawBuilder<unknown>
 
@@ -73,3 +74,15 @@ const joinConditions = (tests: readonly CheckedFilter[], key: readonly RecordKey
     tests.map((each) => condition(each, key)),
     by,
   )})`
+
+/** SQL over the row `r`: whether it is shared with this user. Of a type that is not shared, no record is. */
+export function isShared({ shared }: Pick<RecordType, 'shared'>, user: SharedWith): Sql {
+  if (!shared) return sql`false`
+  const column = sql.raw(shared.column)
+  if (shared.with === 'template') {
+    return sql`${column} in (select catalog_item.template from ${sharesWith(user)} given
+      join catalog_item on catalog_item.org = given.org and catalog_item.catalog = given.catalog)`
+  }
+  const of = sql.ref(`given.${shared.with}`)
+  return sql`${column} in (select ${of} from ${sharesWith(user)} given where ${of} is not null)`
+}

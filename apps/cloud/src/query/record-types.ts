@@ -1,9 +1,5 @@
-import { taskStates } from '../database/tables.ts'
 import type { Permission } from '../domain/roles.ts'
 import { statusNumber } from '../domain/vm-status.ts'
-import { waitReasons } from '../domain/wait-reasons.ts'
-import { taskTexts } from '../operations/task-texts.ts'
-import { ofWait, waitColumns } from '../tasks/waits.ts'
 import {
   boolean,
   constant,
@@ -17,6 +13,7 @@ import {
 } from './attribute.ts'
 import { edgeGatewayType, externalNetworkType } from './edge-types.ts'
 import { networkTypes, securityGroupRecord } from './network-fields.ts'
+import { taskFields, vappOrVm } from './task-fields.ts'
 
 /** A column that identifies records and gives their order of creation. */
 export interface RecordKey {
@@ -38,6 +35,8 @@ export interface RecordType {
   readonly table: string
   readonly key: readonly [RecordKey, ...RecordKey[]]
   readonly where?: string
+  /** Which of its records are shared with a caller without the right: those of a vApp or a catalog, by this column. Missing: none. */
+  readonly shared?: { readonly with: 'vapp' | 'catalog' | 'template'; readonly column: string }
   /** A condition that is always true, added only when all organisations are read: it enables the indexes over all of them. */
   readonly everywhere?: string
   /** Tables of totals: for each organisation, for the whole cloud, and changes that are in neither yet. */
@@ -55,11 +54,14 @@ const no = constant(false)
 const yes = constant(true)
 const vmWords = Object.keys(statusNumber)
 
-/** Of its first card, also if that is null; a VM without cards on networks across hosts has what its host reported. */
-const ofFirstNic = (column: string, reported: string): string =>
-  `(case when exists (select from nic where nic.org = r.org and nic.vm = r.id) then
-    (select ${column} from nic join network on network.org = nic.org and network.id = nic.network
-    where nic.org = r.org and nic.vm = r.id order by nic.index limit 1) else ${reported} end)`
+/**
+ * Of its first card, also if that is null; a VM without cards on networks across hosts has what its host reported. One subquery
+ * each: a page is planned for each request.
+ */
+const networkName = `coalesce((select (select network.name from network where network.org = nic.org and network.id = nic.network)
+  from nic where nic.org = r.org and nic.vm = r.id order by nic.index limit 1), r.network)`
+const ipAddress = `(coalesce((select array[nic.address] from nic
+  where nic.org = r.org and nic.vm = r.id order by nic.index limit 1), array[r.address]))[1]`
 
 const vmFields = {
   name: keyedName,
@@ -68,8 +70,8 @@ const vmFields = {
   vdc: reference('r.vdc', 'vdc', { tallied: 'org' }),
   vdcName: text('(select vdc.name from vdc where vdc.org = r.org and vdc.id = r.vdc)'),
   status: word('r.displayed_status', vmWords, { tallied: 'cloud' }),
-  networkName: text(ofFirstNic('network.name', 'r.network'), { maybe: true }),
-  ipAddress: text(ofFirstNic('nic.address', 'r.address'), { maybe: true }),
+  networkName: text(networkName, { maybe: true }),
+  ipAddress: text(ipAddress, { maybe: true }),
   numberOfCpus: number('r.cpus'),
   memoryMB: number('r.memory_mib'),
   isBusy: boolean('(r.holder is not null)'),
@@ -121,61 +123,6 @@ const vapp = {
   everywhere: always,
 } as const
 
-const operationName = `case r.operation ${[...taskTexts]
-  .map(([operation, { name: taskName }]) => `when '${operation}' then '${taskName}'`)
-  .join(' ')} else r.operation end collate "C"`
-
-/** Tasks and events are kept longer than their VMs and vApps. */
-const vappOrVm = {
-  resource: "case when r.vm is null then 'vapp' else 'vm' end",
-  there: `case when r.vm is null
-    then exists (select from vapp where vapp.id = r.vapp and vapp.deleted_at is null)
-    else exists (select from vm where vm.id = r.vm and vm.deleted_at is null) end`,
-}
-
-/** A bulk operation belongs to its organisation. */
-const taskObject = {
-  resource: `case when r.network is not null then 'network' when r.edge_gateway is not null then 'edgeGateway' when r.vm is null and r.vapp is null then 'org'
-    else ${vappOrVm.resource} end`,
-  there: `case when r.network is not null
-    then exists (select from network where network.id = r.network and network.deleted_at is null)
-    when r.edge_gateway is not null
-    then exists (select from edge_gateway where edge_gateway.id = r.edge_gateway and edge_gateway.deleted_at is null)
-    else r.vapp is null or ${vappOrVm.there} end`,
-}
-
-const taskFields = {
-  name: text(`(${operationName})`),
-  status: word('r.state', taskStates, { of: 'task' }),
-  org,
-  orgName,
-  startDate: time('coalesce(r.started_at, r.created_at)'),
-  endDate: time('r.ended_at', { maybe: true }),
-  ownerName: text('r.owner'),
-  object: reference('coalesce(r.vm, r.vapp, r.network, r.edge_gateway, r.org)', taskObject),
-  objectType: word(
-    `(case when r.vm is not null then 'vm' when r.vapp is not null then 'vApp'
-      when r.network is not null then 'network' when r.edge_gateway is not null then 'edgeGateway' else 'org' end)`,
-    ['vApp', 'vm', 'org', 'network', 'edgeGateway'],
-  ),
-  objectName: text('r.object_name'),
-  progress: number('r.progress'),
-  parent: reference('r.parent', 'task', { maybe: true }),
-  isInBulk: boolean('r.in_bulk'),
-  // Why it failed, or what else is worth knowing of it.
-  message: text('(r.message collate "C")', { maybe: true }),
-  waitReason: word(
-    ofWait('r', waitColumns.reason),
-    waitReasons.map(({ name: reason }) => reason),
-    { maybe: true },
-  ),
-  waitMessage: text(`(${ofWait('r', waitColumns.words)} collate "C")`, { maybe: true }),
-  waitingSince: time(ofWait('r', waitColumns.since), { maybe: true }),
-  attempts: number(ofWait('r', waitColumns.attempts), { maybe: true }),
-  lastFailure: text(`(${ofWait('r', waitColumns.failure)} collate "C")`, { maybe: true }),
-  givesUpAt: time(ofWait('r', waitColumns.givesUpAt), { maybe: true }),
-} as const satisfies RecordType['fields']
-
 const task = {
   element: 'TaskRecord',
   references: ['TaskReferences', 'TaskReference'],
@@ -193,8 +140,16 @@ const administrators = { permission: 'cloud:read', reach: 'all' } as const
 const tenants = { permission: 'vm:read', reach: 'own' } as const
 const anybody = { permission: 'vm:read', reach: 'own or all' } as const
 
+const ofVapp = (column: string) => ({ with: 'vapp', column }) as const
+
 const types: readonly RecordType[] = [
-  { name: 'vm', ...vm, ...tenants, fields: { ...vmFields, isInMaintenanceMode: no } },
+  {
+    name: 'vm',
+    ...vm,
+    ...tenants,
+    shared: ofVapp('r.vapp'),
+    fields: { ...vmFields, isInMaintenanceMode: no },
+  },
   {
     name: 'adminVM',
     ...vm,
@@ -207,7 +162,7 @@ const types: readonly RecordType[] = [
       hostName: text('r.host_name', { maybe: true }),
     },
   },
-  { name: 'vApp', ...vapp, ...tenants, fields: vappFields },
+  { name: 'vApp', ...vapp, ...tenants, shared: ofVapp('r.id'), fields: vappFields },
   {
     name: 'adminVApp',
     ...vapp,
@@ -215,7 +170,7 @@ const types: readonly RecordType[] = [
     element: 'AdminVAppRecord',
     fields: { ...vappFields, org, orgName },
   },
-  { name: 'task', ...task, ...tenants, fields: taskFields },
+  { name: 'task', ...task, ...tenants, shared: ofVapp('r.vapp'), fields: taskFields },
   {
     name: 'adminTask',
     ...task,
@@ -278,6 +233,7 @@ const types: readonly RecordType[] = [
     key: id,
     references: ['CatalogReferences', 'CatalogReference'],
     ...tenants,
+    shared: { with: 'catalog', column: 'r.id' },
     fields: {
       name,
       org,
@@ -296,6 +252,7 @@ const types: readonly RecordType[] = [
     table: 'template',
     key: id,
     ...tenants,
+    shared: { with: 'template', column: 'r.id' },
     fields: {
       name,
       org,

@@ -4,10 +4,11 @@ import type { OrgId } from '@skerry/vm'
 import { sql, type RawBuilder } from 'kysely'
 
 import type { Tx } from '../database/tables.ts'
+import type { SharedWith } from '../sharing/shared-access.ts'
 import { talliedBy, type CheckedFilter } from './condition.ts'
 import { wrongCursor, type PageCursor } from './cursor.ts'
 import type { Query } from './query.ts'
-import { castValues, condition } from './record-condition.ts'
+import { castValues, condition, isShared } from './record-condition.ts'
 import type { RecordType } from './record-types.ts'
 
 type Sql = RawBuilder<unknown>
@@ -28,10 +29,11 @@ export interface RecordPage {
   readonly end: PageCursor | undefined
 }
 
-/** `everywhere`: over all organisations. */
+/** `everywhere`: over all organisations. `sharedWith`: only what is shared with this user. */
 export interface RecordSource {
   readonly asking: SnapshotReader
   readonly everywhere: boolean
+  readonly sharedWith?: SharedWith | undefined
 }
 
 /** Reads one page of records and the total, both from the same snapshot. */
@@ -89,9 +91,13 @@ export const matching = ({ type, test }: Pick<Query, 'type' | 'test'>): Sql => {
   return type.where === undefined ? own : sql`${own} and ${sql.raw(type.where)}`
 }
 
-function partsOf({ type, test, fields, sort }: Query, { everywhere }: RecordSource): Parts {
+function partsOf(
+  { type, test, fields, sort }: Query,
+  { everywhere, sharedWith }: Omit<RecordSource, 'asking'>,
+): Parts {
   const own = condition(test, type.key)
-  const records = matching({ type, test })
+  const all = matching({ type, test })
+  const records = sharedWith ? sql`(${all}) and ${isShared(type, sharedWith)}` : all
   const isAll = everywhere && type.everywhere !== undefined
   const where = isAll ? sql`${records} and ${sql.raw(type.everywhere ?? 'true')}` : records
   const sorted = [...sortColumn(sort), ...type.key.map((each) => sql.raw(each.sql))]
@@ -117,7 +123,8 @@ function partsOf({ type, test, fields, sort }: Query, { everywhere }: RecordSour
     descending: sort?.descending ?? false,
     from: sql`${sql.table(type.table)} r`,
     shown: sql.join([sql`${key} as "key"`, ...columns, ...sortedAs]),
-    total: totalOf(type, test, everywhere, own),
+    // A tally is of all records.
+    total: sharedWith ? undefined : totalOf(type, test, everywhere, own),
   }
 }
 

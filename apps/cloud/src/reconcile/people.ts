@@ -6,10 +6,10 @@ import { emitEvent } from '../database/events.ts'
 import type { CloudTables, Tx } from '../database/tables.ts'
 import { changeRole, lapse, noteProved, type ArrivedAccount } from '../directories/arrive.ts'
 import { readPeople } from '../directories/ask-directory.ts'
-import { accessTo, groupRolesOf } from '../directories/identity-providers.ts'
-import { roleOf, type GroupRole } from '../directories/role-of.ts'
+import { accessTo, rankedGroupRolesOf, settingsOf } from '../directories/identity-providers.ts'
+import { writeMemberships } from '../directories/memberships.ts'
+import { groupsAmong, roleOf, type RankedGroupRole } from '../directories/role-of.ts'
 import type { DirectoryGroup, Person } from '../domain/ldap-settings.ts'
-import type { Role } from '../domain/roles.ts'
 
 type ProviderRow = Selectable<CloudTables['identity_provider']>
 type KnownPerson = ArrivedAccount & { readonly subject: string }
@@ -24,19 +24,22 @@ const SILENCE = sql`interval '1 h'`
 
 export interface PeopleDecision {
   readonly leavers: readonly KnownPerson[]
-  readonly changed: readonly { readonly account: KnownPerson; readonly role: Role }[]
+  readonly changed: readonly { readonly account: KnownPerson; readonly role: string }[]
   readonly seen: readonly KnownPerson[]
   /** Whether it is plausible that so many left. If not, the settings are wrong, and nothing is changed. */
   readonly believed: boolean
 }
 
+const isBelieved = (leavers: number, all: number): boolean =>
+  leavers <= LEAVERS_BELIEVED || leavers <= all * SHARE_BELIEVED
+
 /** What a pass does: who has no role at the identity server any more, and who has another one. */
 export function decidePeople(
   accounts: readonly KnownPerson[],
   people: ReadonlyMap<string, Person>,
-  groups: readonly GroupRole[],
+  groups: readonly RankedGroupRole[],
 ): PeopleDecision {
-  const roleNow = ({ subject }: KnownPerson): Role | undefined => {
+  const roleNow = ({ subject }: KnownPerson): string | undefined => {
     const person = people.get(subject)
     return person?.enabled ? roleOf(person.groups, groups) : undefined
   }
@@ -46,13 +49,11 @@ export function decidePeople(
   const changed = found.flatMap(({ account, role }) =>
     role === undefined || role === account.role ? [] : [{ account, role }],
   )
-  const believed =
-    leavers.length <= LEAVERS_BELIEVED || leavers.length <= accounts.length * SHARE_BELIEVED
-  return { leavers, changed, seen, believed }
+  return { leavers, changed, seen, believed: isBelieved(leavers.length, accounts.length) }
 }
 
 /**
- * Asks every identity server about the users whom it has proved: who left loses all access, who has other groups gets their role. A
+ * Asks every directory about the users whom it has proved: who left loses all access, who has other groups gets their role. A
  * server that does not answer changes nothing. Returns the number of users changed.
  */
 export async function reconcilePeople(
@@ -68,7 +69,11 @@ export async function reconcilePeople(
     .execute()
   // One that hangs does not hold up the others.
   const changes = await Promise.all(
-    providers.map((provider) => reconcileProvider(db, provider, seal, signal)),
+    providers.map((provider) =>
+      provider.kind === 'ldap'
+        ? reconcileProvider(db, provider, seal, signal)
+        : lapseUnproved(db, provider),
+    ),
   )
   return changes.reduce((sum, each) => sum + each, 0)
 }
@@ -89,7 +94,8 @@ async function reconcileProvider(
   }
   return db.transaction().execute(async (tx) => {
     await noteAnswer(tx, provider)
-    const decision = decidePeople(accounts, people, await groupRolesOf(tx, provider))
+    const given = await rankedGroupRolesOf(tx, provider)
+    const decision = decidePeople(accounts, people, given)
     const { leavers, changed, seen, believed } = decision
     await noteDoubt(tx, provider, believed ? undefined : decision)
     if (!believed) return 0
@@ -100,7 +106,33 @@ async function reconcileProvider(
       provider.org,
       seen.map(({ id }) => id),
     )
+    const memberships = seen.map(({ id, subject }) => ({
+      account: id,
+      groups: groupsAmong(people.get(subject)?.groups ?? [], given),
+    }))
+    await writeMemberships(tx, provider, memberships)
     return lapsed + changed.length
+  })
+}
+
+/**
+ * An OpenID Connect server is not asked who is still there: a user who has not logged in with it for long loses all access. A clock that
+ * jumps would take it from all at once, which is not believed.
+ */
+function lapseUnproved(db: Kysely<CloudTables>, provider: ProviderRow): Promise<number> {
+  const how = settingsOf(provider)
+  const days = how.kind === 'oidc' ? how.settings.proofDays : 0
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<KnownPerson & { isLate: boolean }>`
+      select id, org, name, role, subject,
+        coalesce(proved_at < clock_timestamp() - make_interval(days => ${days}), true) as "isLate"
+      from account where org = ${provider.org} and provider = ${provider.id} and not lapsed and not disabled
+      order by id`.execute(tx)
+    const leavers = rows.filter(({ isLate }) => isLate)
+    const seen = rows.filter(({ isLate }) => !isLate)
+    const believed = isBelieved(leavers.length, rows.length)
+    await noteDoubt(tx, provider, believed ? undefined : { leavers, seen })
+    return believed ? lapse(tx, provider, leavers) : 0
   })
 }
 
@@ -158,7 +190,7 @@ async function noteAnswer(tx: Tx, { org, id, name }: ProviderRow): Promise<void>
 async function noteDoubt(
   tx: Tx,
   { org, id, name }: ProviderRow,
-  doubted: PeopleDecision | undefined,
+  doubted: Pick<PeopleDecision, 'leavers' | 'seen'> | undefined,
 ): Promise<void> {
   if (!doubted) {
     await sql`update identity_provider set doubted_since = null

@@ -63,7 +63,7 @@ export function apiReference(
 
 const descriptions: Readonly<Record<number, string>> = {
   400: 'the request cannot be parsed, or a value is invalid; the message says what was expected',
-  401: 'the token is missing or expired; the response has `WWW-Authenticate`',
+  401: 'the token is missing or expired; the response has `WWW-Authenticate`. `SECOND_FACTOR`: only the code of the second factor is missing',
   403: 'the role lacks the right that the message names',
   404: 'not found, or it belongs to another organisation: both responses are byte-equal',
   406: '`Accept` names no version, an unknown one, or one that is too old for this operation',

@@ -3,6 +3,7 @@ import { Fault } from '@skerry/fault'
 import { at } from '../dialect/addresses.ts'
 import { catalog, catalogItem } from '../documents/catalog.ts'
 import { resolved, resolver } from '../documents/resolved.ts'
+import { ExplainQuery, explaining } from '../http/explain-query.ts'
 import { Hrefs } from '../http/links.ts'
 import { readRoute, route } from '../http/route.ts'
 import { itemsOf } from '../tenants/catalogs.ts'
@@ -13,12 +14,13 @@ export const catalogs = [
     name: 'readCatalog',
     path: at.catalog,
     permission: 'org:read',
+    query: ExplainQuery,
     answers: { 200: 'catalog' },
-    doc: 'A catalog with its items.',
+    doc: 'A catalog with its items; with ?unavailable=true, also the actions that are not possible, with the reason.',
     read: (tx, params) => itemsOf(tx, params.catalog),
-    show: ({ base }, caller, items) => ({
+    show: ({ base }, requested, items) => ({
       status: 200,
-      body: catalog(caller.params.catalog, items, caller, new Hrefs(base)),
+      body: catalog(requested.params.catalog, items, explaining(requested), new Hrefs(base)),
     }),
   }),
   readRoute({

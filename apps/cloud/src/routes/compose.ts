@@ -9,6 +9,7 @@ import { compose, recompose } from '../operations/vapp-operations.ts'
 import { composeParams, recomposeParams } from '../params/compose.ts'
 import { accepted } from '../responses/accepted-task.ts'
 import { createdVappResponse } from '../responses/created-vapp.ts'
+import { requireNetworks, requireTemplates } from '../sharing/choices.ts'
 import { submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
 
@@ -49,7 +50,12 @@ export const composing = [
       const task = await submit(context, caller, async (tx, id) => {
         const locked = await lockVapp(tx, vapp)
         if (!locked || locked.closed) throw new Fault('conflict', `vApp ${name} is being deleted`)
-        const made = new Set(await addVmsOf(tx, { org, vdc, vapp }, body.items, context.seal))
+        const { items } = body
+        const templates = items.map(({ template }) => template)
+        await requireTemplates(tx, principal, org, templates)
+        const networks = items.flatMap(({ nics = [] }) => nics.map((each) => each.network))
+        requireNetworks(principal, networks, [])
+        const made = new Set(await addVmsOf(tx, { org, vdc, vapp }, items, context.seal))
         const whole = recompose(made, new Set(body.gone as readonly VmId[]))
         return submitTogether(tx, whole, { vapp, owner: principal.user, id })
       })

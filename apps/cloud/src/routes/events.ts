@@ -1,5 +1,5 @@
+import { Type } from '@skerry/schema'
 import { eventStream, streamHeaders, type Message } from '@skerry/service'
-import { Type } from 'typebox'
 
 import type { RequestContext } from '../context.ts'
 import {
@@ -28,9 +28,10 @@ export const events = [
     query: Type.Object({
       after: Type.Optional(Type.String()),
       progress: Type.Optional(Type.String({ pattern: '^(true|false)$' })),
+      until: Type.Optional(Type.Literal('now')),
     }),
     answers: { 200: 'events' },
-    doc: 'Streams events as they happen (server-sent events). Last-Event-ID or ?after=ID continues after that event; ?after=0-0 starts with the first. ?progress=true adds messages named progress, without an id: the progress of each running task when it has changed, at most once a second; they are not stored. The stream ends with the session, and when the role of its user changes. At most 20 streams of a user and 200 of an organisation can be open at a cell; further ones get 429.',
+    doc: 'Streams events as they happen (server-sent events). Last-Event-ID or ?after=ID continues after that event; ?after=0-0 starts with the first. ?progress=true adds messages named progress, without an id: the progress of each running task when it has changed, at most once a second; they are not stored. ?until=now sends what has happened so far, then a message named end, and closes the stream. It ends with the session, and when the role of its user changes. At most 20 streams of a user and 200 of an organisation can be open at a cell; further ones get 429.',
     async handle(context, { principal, token, query, lastEventId }) {
       context.feeds.requireRoom(principal)
       const cursors = context.eventCursors(principal.org)
@@ -40,7 +41,9 @@ export const events = [
       await context.as(principal, (tx) => requireReached(tx, cursor))
       const isWithProgress = query.progress === 'true'
       const feed = context.feeds.open({ principal, token, isWithProgress })
-      const source = (signal: AbortSignal) => follow(context, { feed, cursors, cursor, signal })
+      const isUntilNow = query.until === 'now'
+      const source = (signal: AbortSignal) =>
+        follow(context, { feed, cursors, cursor, signal, isUntilNow })
       const body = eventStream(source, { since: cursors.write(cursor) })
       return { status: 200, headers: streamHeaders, body }
     },
@@ -53,11 +56,16 @@ interface FeedSession {
   readonly cursor: EventCursor
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal
+  /** Whether it ends with what has happened so far. */
+  readonly isUntilNow: boolean
 }
+
+/** The last message of a stream that ends with what has happened so far: a lost connection has none. */
+const END: Message = { event: 'end', data: {} }
 
 async function* follow(
   context: RequestContext,
-  { feed, cursors, cursor, signal }: FeedSession,
+  { feed, cursors, cursor, signal, isUntilNow }: FeedSession,
 ): AsyncIterable<readonly Message[]> {
   let last = cursor
   signal.addEventListener('abort', () => feed.end(), { once: true })
@@ -66,7 +74,9 @@ async function* follow(
     while (!feed.isOver) {
       await feed.due()
       if (feed.isOver) return
-      const rows = feed.startCatchUp() ? await catchUp(context, feed, last) : feed.takeRows()
+      const rows = feed.startCatchUp()
+        ? await catchUp(context, feed, last, isUntilNow)
+        : feed.takeRows()
       // What was caught up may have been handed out too.
       const fresh = eventsAfter(rows, last)
       feed.dropProgressOfEnded(fresh)
@@ -74,6 +84,10 @@ async function* follow(
         yield fresh.slice(at, at + AT_ONCE).map((row) => messageOf(row, cursors))
       }
       last = fresh.at(-1) ?? last
+      if (isUntilNow && !feed.isOver && rows.length < PAGE) {
+        yield [END]
+        return
+      }
       const progress = feed.isOver ? [] : feed.takeProgress()
       if (progress.length > 0) yield progress
     }
@@ -85,14 +99,18 @@ async function* follow(
 const eventsAfter = (rows: readonly EventRow[], cursor: EventCursor): readonly EventRow[] =>
   rows.filter((row) => isAfter(row, cursor))
 
-/** A page of the events after this position, as PostgreSQL shows them to the reader. */
+/**
+ * A page of the events after this position, as PostgreSQL shows them to the reader. Readers may share one that is up to 300 ms old;
+ * `isFresh`: not.
+ */
 async function catchUp(
   context: RequestContext,
   feed: Feed,
   after: EventCursor,
+  isFresh: boolean,
 ): Promise<readonly EventRow[]> {
   const read = () => context.as(feed.principal, (tx) => readEvents(tx, after, PAGE))
-  const rows = await context.feeds.catchUp(feed, after, read)
+  const rows = await (isFresh ? read() : context.feeds.catchUp(feed, after, read))
   if (rows.length === PAGE) feed.fallBehind()
   return rows
 }

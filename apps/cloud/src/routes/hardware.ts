@@ -3,6 +3,7 @@ import { Fault } from '@skerry/fault'
 import type { Tx } from '../database/tables.ts'
 import { at } from '../dialect/addresses.ts'
 import { memoryItem, networkSection, processorsItem } from '../documents/sections.ts'
+import type { Principal } from '../domain/authorize.ts'
 import type { WantedNic } from '../domain/plan-nics.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
@@ -21,6 +22,7 @@ import { reconfigure } from '../operations/reconfigure.ts'
 import { connectionParams, type ConnectionsRequest } from '../params/connections.ts'
 import { itemParams } from '../params/reconfigure.ts'
 import { accepted } from '../responses/accepted-task.ts'
+import { requireNetworks } from '../sharing/choices.ts'
 import { submitTask } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
 import { submitVmOperation } from './entities.ts'
@@ -32,14 +34,19 @@ const vmOf = (entity: Entity) => {
   })
 }
 
+const networksOf = (cards: readonly { readonly network: string }[]): readonly string[] =>
+  cards.map(({ network }) => network)
+
 /** Refuses at once what the task could not do, and finds the networks. */
 async function requireConnectable(
   tx: Tx,
+  principal: Principal,
   vm: VmRow,
   { nics: named, macs }: ConnectionsRequest,
 ): Promise<readonly WantedNic[]> {
   const before = (await nicsOf(tx, [vm.id])).get(vm.id) ?? []
   const wanted = await resolveNics(tx, { org: vm.org, id: vm.vdc }, named, before)
+  requireNetworks(principal, networksOf(wanted), networksOf(before))
   for (const [index, mac] of Object.entries(macs)) {
     const card = before.find((each) => each.index === Number(index))
     const own = before.length === 0 && index === '0' ? vm.mac : card?.mac
@@ -128,7 +135,7 @@ export const hardware = [
       const row = vmOf(caller.params.entity)
       const owner = caller.principal.user
       const task = await submit(context, caller, async (tx, id) => {
-        const nics = await requireConnectable(tx, row, caller.body)
+        const nics = await requireConnectable(tx, caller.principal, row, caller.body)
         const input: ConnectInput = { nics }
         const submitted = await submitTask(tx, connectVm, { vm: row.id, owner, id, input })
         return { task: submitted, vms: [row.id], operations: [connectVm] }

@@ -6,10 +6,12 @@ import type { RequestContext } from '../context.ts'
 import { at } from '../dialect/addresses.ts'
 import { catalogItem } from '../documents/catalog.ts'
 import { upload } from '../documents/upload.ts'
+import { may } from '../domain/authorize.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'
-import { addUpload, findUpload } from '../images/upload-rows.ts'
+import { addUpload, findUpload, type UploadRow } from '../images/upload-rows.ts'
 import { sentBytes, uploadParams } from '../params/upload.ts'
+import { withAccess } from '../sharing/shared-access.ts'
 import { requireSound } from '../tasks/submit.ts'
 import { findCatalogItem } from '../tenants/catalogs.ts'
 import { findTemplate } from '../tenants/orgs.ts'
@@ -64,7 +66,7 @@ export const uploading = [
     async handle(context, caller) {
       const { body, params, principal } = caller
       const { bytes, ...range } = body(Number(params.upload.bytes))
-      const sent = { ...range, bytes: whileIn(context, caller, bytes) }
+      const sent = { ...range, bytes: whileIn(context, caller, params.upload, bytes) }
       const { item } = await context.uploads.take(params.upload, sent)
       const hrefs = new Hrefs(context.base)
       const found = await context.as(principal, async (tx) => {
@@ -96,10 +98,11 @@ export const uploading = [
   }),
 ]
 
-/** Passes the bytes on until the session ends. A transfer counts as activity of the session. */
+/** Passes the bytes on until the session ends, or the right to the catalog. A transfer counts as activity of the session. */
 async function* whileIn(
   context: RequestContext,
   { principal, token }: Caller,
+  { org, catalog }: UploadRow,
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void> {
   const { clock } = context
@@ -107,8 +110,12 @@ async function* whileIn(
   for await (const chunk of bytes) {
     if (Math.abs(clock.now().getTime() - looked) >= LOOK_AGAIN_MS) {
       looked = clock.now().getTime()
-      const now = await context.as(principal, (tx) => readPrincipals(tx, [token]))
-      if (!isSamePrincipal(principal, now.get(token))) {
+      const isSame = await context.as(principal, async (tx) => {
+        const now = await withAccess(tx, principal, org, { catalog })
+        const known = await readPrincipals(tx, [token])
+        return isSamePrincipal(principal, known.get(token)) && may(now, 'vm:edit')
+      })
+      if (!isSame) {
         throw new Fault(
           'unauthenticated',
           'the session has ended, or its rights have changed: the bytes received so far are kept',

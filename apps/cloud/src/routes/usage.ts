@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import { noUsage, usageWindowOf, type UsageSeries, type UsageWindow } from '@skerry/vm'
-import { Type } from 'typebox'
 
 import type { RequestContext } from '../context.ts'
 import { at } from '../dialect/addresses.ts'

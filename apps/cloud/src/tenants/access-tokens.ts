@@ -2,13 +2,21 @@ import { Fault } from '@skerry/fault'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
 import { by, emitEvent } from '../database/events.ts'
+import { readRights } from '../database/role-rights.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
-import type { Principal } from '../domain/authorize.ts'
+import { requireRightsOf, type Principal } from '../domain/authorize.ts'
 
 export type AccessTokenRow = Selectable<CloudTables['access_token']>
 
 /** Per user. A script that needs more does not reuse its tokens. */
 const MOST = 20
+
+/** Refuses a caller who authenticated with an API token. `hint`: how to log in instead. */
+export function requireLogin({ script }: Principal, hint: string): void {
+  if (script === true) {
+    throw new Fault('forbidden', 'an API token cannot create other tokens', { hint })
+  }
+}
 
 type Owner = Pick<Principal, 'org' | 'account'>
 
@@ -112,8 +120,8 @@ export async function dropAccessToken(
     .where('org', '=', row.org)
     .where('id', '=', row.account)
     .executeTakeFirst()
-  if (owner?.role === 'system administrator' && principal.role !== owner.role) {
-    throw new Fault('forbidden', `only a ${owner.role} can revoke the tokens of this user`)
+  if (owner && row.account !== principal.account) {
+    requireRightsOf(principal, await readRights(tx, row.org, owner.role))
   }
   await tx.deleteFrom('access_token').where('org', '=', row.org).where('id', '=', row.id).execute()
   const what = { ...by(principal), user: owner?.name, token: row.name }

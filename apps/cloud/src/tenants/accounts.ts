@@ -4,13 +4,13 @@ import type { OrgId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
 import type { CloudTables } from '../database/tables.ts'
-import type { Role } from '../domain/roles.ts'
+import { SYSTEM_ROLE } from '../domain/roles.ts'
 import { addToCatalog } from './catalogs.ts'
 
 export interface NewAccount {
   readonly org: string
   readonly name: string
-  readonly role: Role
+  readonly role: string
   /** The hash from auth/password.ts. */
   readonly password: string
 }
@@ -53,7 +53,7 @@ export async function hasAdministrator(db: Kysely<CloudTables>): Promise<boolean
   const found = await db
     .selectFrom('account')
     .select('id')
-    .where('role', '=', 'system administrator')
+    .where('role', '=', SYSTEM_ROLE)
     .limit(1)
     .executeTakeFirst()
   return found !== undefined
@@ -70,7 +70,7 @@ export async function addAdministrator(
       .onConflict((conflict) => conflict.column('name').doNothing())
       .execute()
     const id = await orgNamed(tx, org)
-    const role: Role = 'system administrator'
+    const role = SYSTEM_ROLE
     await tx.insertInto('account').values({ org: id, name, role, password }).execute()
   })
 }

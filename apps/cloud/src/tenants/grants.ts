@@ -3,9 +3,19 @@ import type { OrgId, UserId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { emitEvent } from '../database/events.ts'
+import { OWN_RIGHTS, withRights, type RowWithRole } from '../database/role-rights.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
-import { lowerRole, SYSTEM_ROLE, withinOrg, type Role } from '../domain/roles.ts'
+import {
+  grantableOf,
+  isBuiltIn,
+  isSameRole,
+  lowerRole,
+  rightsOf,
+  SYSTEM_ROLE,
+  withinOrg,
+  type RoleRights,
+} from '../domain/roles.ts'
 
 export interface NewGrant {
   /** Chosen by the server; undefined: the database chooses. */
@@ -20,13 +30,14 @@ export interface NewGrant {
   readonly server: string
 }
 
-interface Starter {
+interface Starter extends RoleRights {
   readonly user: string
   readonly account: UserId
   readonly home: OrgId
   readonly org: OrgId
-  readonly role: Role
 }
+
+type StarterRow = Omit<Starter, 'rights'> & RowWithRole
 
 /** The user has authenticated at the server within this time; a server caches that for a minute. */
 const JUST_NOW = sql`interval '2 min'`
@@ -56,7 +67,7 @@ export async function giveGrant(
           : 'the parent grant has ended'
       throw refused(from)
     }
-    const ceiling = lowerRole(withinOrg(starter.role), above)
+    const ceiling = lowerRole(withinOrg(starter), above)
     const made = await tx
       .insertInto('workflow_grant')
       .values({
@@ -64,7 +75,7 @@ export async function giveGrant(
         org: starter.org,
         kind,
         parent: parent ?? null,
-        ceiling,
+        ...asCeiling(ceiling),
         server,
         account_org: starter.home,
         account: starter.account,
@@ -74,7 +85,7 @@ export async function giveGrant(
       .executeTakeFirst()
     if (!made) return sameGrant(tx, { id: chosen ?? '', org: starter.org, account, kind, server })
     const { id } = made
-    const what = { by: starter.user, via: server, grant: id, for: kind, ceiling }
+    const what = { by: starter.user, via: server, grant: id, for: kind, ...saidOf(ceiling) }
     await emitEvent(tx, { kind: 'grant.given', org: starter.org, details: what })
     return id
   })
@@ -103,20 +114,25 @@ const refused = (why: string): Fault => new Fault('forbidden', `grant rejected: 
 
 async function starterOf(tx: Tx, org: string, account: string): Promise<Starter | undefined> {
   // Locked, so that disabling the account ends this grant too.
-  const { rows } = await sql<Starter>`
-    select account.name as user, account.id as account, account.org as home, org.id as org, account.role as role
+  const { rows } = await sql<StarterRow>`
+    select account.name as user, account.id as account, account.org as home, org.id as org, account.role as role,
+      ${OWN_RIGHTS} as own
     from ${actors} where org.id = ${org} and account.id = ${account} for share of account`.execute(
     tx,
   )
-  return rows[0]
+  return rows[0] && withRights(rows[0])
 }
 
-async function isThere(tx: Tx, server: string, { home, account, role }: Starter) {
+async function isThere(
+  tx: Tx,
+  server: string,
+  { home, account, role, rights }: Starter,
+): Promise<RoleRights | undefined> {
   const { rows } = await sql`select from workflow_login where server = ${server}
     and account_org = ${home} and account = ${account} and at > clock_timestamp() - ${JUST_NOW}`.execute(
     tx,
   )
-  return rows.length > 0 ? role : undefined
+  return rows.length > 0 ? { role, rights } : undefined
 }
 
 async function ceilingOf(
@@ -127,17 +143,39 @@ async function ceilingOf(
     parent,
     server,
   }: Pick<Starter, 'org' | 'account'> & { parent: string; server: string },
-): Promise<Role | undefined> {
+): Promise<RoleRights | undefined> {
   const row = await tx
     .selectFrom('workflow_grant')
-    .select('ceiling')
+    .select(['ceiling', 'ceiling_rights'])
     .where('org', '=', org)
     .where('account', '=', account)
     .where('id', '=', parent)
     .where('server', '=', server)
     .where('ended_at', 'is', null)
     .executeTakeFirst()
-  return row?.ceiling ?? undefined
+  return row ? readCeiling(row) : undefined
+}
+
+/** The rights of a grant are stored, unless they are those of a role that every organisation has. */
+function asCeiling(ceiling: RoleRights) {
+  const { role, rights } = ceiling
+  const isWhole = isBuiltIn(role) && isSameRole(ceiling, rightsOf(role))
+  return { ceiling: role, ceiling_rights: isWhole ? null : [...rights] }
+}
+
+const readCeiling = ({
+  ceiling,
+  ceiling_rights: rights,
+}: {
+  readonly ceiling: string | null
+  readonly ceiling_rights: readonly string[] | null
+}): RoleRights =>
+  rights === null ? rightsOf(ceiling ?? '') : { role: ceiling ?? '', rights: grantableOf(rights) }
+
+/** As an event reports it. */
+function saidOf(given: RoleRights) {
+  const { ceiling, ceiling_rights: rights } = asCeiling(given)
+  return { ceiling, ...(rights && { rights }) }
 }
 
 /**
@@ -167,9 +205,15 @@ export async function whoOfGrant(
   id: string,
   server: string,
 ): Promise<Principal | undefined> {
-  const { rows } = await sql<Starter & { readonly orgName: string; readonly ceiling: Role }>`
+  const { rows } = await sql<
+    StarterRow & {
+      readonly orgName: string
+      readonly ceiling: string
+      readonly ceiling_rights: readonly string[] | null
+    }
+  >`
     select account.name as user, account.id as account, org.id as org, org.name as "orgName",
-      account.role as role, given.ceiling as ceiling
+      account.role as role, ${OWN_RIGHTS} as own, given.ceiling as ceiling, given.ceiling_rights as ceiling_rights
     from ${actors} join workflow_grant given on given.org = org.id
       and given.account_org = account.org and given.account = account.id
     where given.id = ${id} and given.server = ${server} and given.kind = 'run' and given.ended_at is null`.execute(
@@ -177,7 +221,7 @@ export async function whoOfGrant(
   )
   const [found] = rows
   if (!found) return undefined
-  const { user, account, org, orgName, ceiling } = found
-  const role = lowerRole(withinOrg(found.role), ceiling)
-  return { user, account, org, orgName, role, script: true, grant: id }
+  const { user, account, org, orgName } = found
+  const held = lowerRole(withinOrg(withRights(found)), readCeiling(found))
+  return { user, account, org, orgName, ...held, script: true, grant: id }
 }

@@ -5,7 +5,6 @@ import { sql, type Kysely } from 'kysely'
 
 import { emitEvent } from '../database/events.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
-import type { Role } from '../domain/roles.ts'
 import type { AccessTokenRow } from './access-tokens.ts'
 import type { AccountRow } from './tenants.ts'
 
@@ -30,7 +29,7 @@ export interface ListedAccount {
   readonly id: UserId
   readonly user: string
   readonly org: string
-  readonly role: Role
+  readonly role: string
   readonly enabled: boolean
   readonly sessions: number
   readonly tokens: number

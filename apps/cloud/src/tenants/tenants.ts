@@ -3,9 +3,10 @@ import type { OrgId, UserId } from '@skerry/vm'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
 import { by, emitEvent } from '../database/events.ts'
+import { readRights, requireRole } from '../database/role-rights.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
-import type { Principal } from '../domain/authorize.ts'
-import type { Role } from '../domain/roles.ts'
+import { requireRightsOf, type Principal } from '../domain/authorize.ts'
+import { SYSTEM_ROLE } from '../domain/roles.ts'
 import { orConflict } from './accounts.ts'
 import { writeLeaseRule, type LeaseRule } from './leases.ts'
 import type { OrgRow, VdcRow } from './orgs.ts'
@@ -34,12 +35,19 @@ export async function insertOrg(tx: Tx, principal: Principal, name: string): Pro
   return row
 }
 
+export interface OrgChange {
+  readonly name?: string
+  readonly enabled?: boolean
+  /** Whether users with a password need a second factor. */
+  readonly secondFactorRequired?: boolean
+}
+
 /** Changes an organisation; missing values stay unchanged. */
 export async function changeOrg(
   tx: Tx,
   principal: Principal,
   org: OrgRow,
-  { name, enabled }: { readonly name?: string; readonly enabled?: boolean },
+  { name, enabled, secondFactorRequired }: OrgChange,
 ): Promise<OrgRow> {
   if (org.name === SYSTEM && (enabled === false || (name !== undefined && name !== SYSTEM))) {
     throw new Fault(
@@ -47,9 +55,14 @@ export async function changeOrg(
       `${SYSTEM} is the organisation of the system administrators: it cannot be renamed or disabled`,
     )
   }
-  const set = {
+  const plain = {
     ...(name !== undefined && { name }),
     ...(enabled !== undefined && { disabled: !enabled }),
+  }
+  const rule = secondFactorRequired === undefined ? {} : { secondFactorRequired }
+  const set = {
+    ...plain,
+    ...(secondFactorRequired !== undefined && { second_factor_required: secondFactorRequired }),
   }
   if (Object.keys(set).length === 0) return org
   const row = await orConflict(`organisation ${name} already exists`, () =>
@@ -60,7 +73,8 @@ export async function changeOrg(
       .returningAll()
       .executeTakeFirstOrThrow(),
   )
-  await emitEvent(tx, { kind: 'org.changed', org: org.id, details: { ...by(principal), ...set } })
+  const details = { ...by(principal), ...plain, ...rule }
+  await emitEvent(tx, { kind: 'org.changed', org: org.id, details })
   return row
 }
 
@@ -124,20 +138,23 @@ export async function changeVdc(
 }
 
 export interface AccountChange {
-  readonly role?: Role
+  readonly role?: string
   readonly enabled?: boolean
   /** The hash from auth/password.ts. */
   readonly password?: string
 }
 
-/** Only a system administrator can create another one, and only in the organisation System. */
-async function requireRole(
+/**
+ * Only a system administrator can create another one, and only in the organisation System. No one gives a role that has more rights than
+ * their own.
+ */
+async function requireAssignable(
   tx: Tx,
   principal: Principal,
   org: OrgId,
-  role: Role | undefined,
+  role: string,
 ): Promise<void> {
-  if (role !== 'system administrator') return
+  if (role !== SYSTEM_ROLE) return requireRole(tx, principal, org, role)
   const { rows } = await sql<{ name: string }>`select name from org where id = ${org}`.execute(tx)
   if (principal.role === role && rows[0]?.name === SYSTEM) return
   throw new Fault(
@@ -158,7 +175,7 @@ export async function insertAccount(
     readonly password: string
   },
 ): Promise<AccountRow> {
-  await requireRole(tx, principal, org, role)
+  await requireAssignable(tx, principal, org, role)
   const row = await orConflict(`user ${name} already exists`, () =>
     tx
       .insertInto('account')
@@ -180,10 +197,8 @@ export async function changeAccount(
   row: AccountRow,
   { role, enabled, password }: AccountChange,
 ): Promise<AccountRow> {
-  await requireRole(tx, principal, row.org, role)
-  if (row.role === 'system administrator' && principal.role !== row.role) {
-    throw new Fault('forbidden', `only a ${row.role} can change this user`)
-  }
+  requireRightsOf(principal, await readRights(tx, row.org, row.role))
+  if (role !== undefined) await requireAssignable(tx, principal, row.org, role)
   if (row.provider !== null && (role !== undefined || password !== undefined)) {
     throw new Fault(
       'conflict',

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Sessions } from '../auth/sessions.ts'
 import type { Dialect } from '../dialect/dialect.ts'
+import { requireSecondFactor } from '../domain/authorize.ts'
 import { pageTokenIn } from '../http/page-request.ts'
 import type { WorkflowServers } from './workflow-servers.ts'
 
@@ -68,6 +69,7 @@ async function requireSession(
     )
   }
   markAuthenticated(request.raw.socket)
+  requireSecondFactor(principal)
   return token
 }
 

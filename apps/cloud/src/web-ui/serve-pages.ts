@@ -9,6 +9,7 @@ import {
 import { toJson } from '@skerry/xml'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
+import { hasPasskeys } from '../auth/passkeys.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { shapeOf } from '../dialect/shapes.ts'
@@ -85,6 +86,7 @@ async function readPageConfig(
     version,
     console,
     ...(hasWorkflows && { workflows: true }),
+    ...(hasPasskeys(base) && { passkeys: true }),
     ...(document && { session: toJson(document, shapeOf(document.name)) }),
   }
 }

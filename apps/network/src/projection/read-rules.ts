@@ -1,3 +1,4 @@
+import { Type } from '@skerry/schema'
 // The rules of an edge gateway as PostgreSQL stores them. Cells checked them; they are checked again, because they become matches of flows.
 import { configShape } from '@skerry/service'
 import {
@@ -7,7 +8,6 @@ import {
   type EdgeRoute,
   type NatRule as StoredNatRule,
 } from '@skerry/vm'
-import { Type } from 'typebox'
 
 const closed = { additionalProperties: false }
 const Id = Type.String({ minLength: 1, maxLength: 64 })

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '@skerry/schema'
 
 import type { JournalEvent, JournalOperation } from '../journal/journal-state.ts'
 import { powerWord, Refusal } from './words.ts'

@@ -1,6 +1,6 @@
+import { Type } from '@skerry/schema'
 import type { Answer } from '@skerry/service'
 import { powerStates, type PowerState, type Vm, type VmSummary } from '@skerry/vm'
-import { Type } from 'typebox'
 
 /** The words that clients of this API compare with. */
 export const powerWord: Readonly<Record<PowerState, string>> = {

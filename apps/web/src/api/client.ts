@@ -1,6 +1,7 @@
 // Every request to the API: asks for JSON, understands errors, waits as Retry-After says, and notices the end of the session.
 
 import { uuid } from './clock-and-ids.ts'
+import { CODE_MISSING } from './second-factor-documents.ts'
 
 /** A request that the server rejected, or that it did not answer (status 0). */
 export class ApiError extends Error {
@@ -49,6 +50,19 @@ export const requestEvents = {
   onUnauthenticated: (): void => undefined,
 }
 
+let sessions = 0
+
+/** The user has logged in. */
+export const beginSession = (): void => {
+  sessions += 1
+}
+
+/** For a request that is about to be sent: whether no session has begun since. A 401 says nothing about a later session. */
+export function watchSession(): () => boolean {
+  const sent = sessions
+  return () => sent === sessions
+}
+
 export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** An object is sent as JSON, a string as it is. */
@@ -81,6 +95,7 @@ export async function request<T>(href: string, options: RequestOptions = {}): Pr
   const { method = 'GET', idempotencyKey = uuid() } = options
   for (let attempt = 0; ; attempt++) {
     const isLast = attempt === RETRIES
+    const isSameSession = watchSession()
     try {
       const response = await send(href, { ...options, method, idempotencyKey })
       if (response.status < 500) requestEvents.onAnswered()
@@ -88,7 +103,7 @@ export async function request<T>(href: string, options: RequestOptions = {}): Pr
         await pause(retryAfterMs(response) ?? RETRY_MS * 2 ** attempt, options.signal)
         continue
       }
-      return await read<T>(response, options)
+      return await read<T>(response, options, isSameSession)
     } catch (error) {
       // A change whose answer was lost is sent again with the same key; a read is repeated by its next user.
       const isLost = error instanceof ApiError && error.status === 0
@@ -150,13 +165,19 @@ interface ErrorDocument {
   readonly hint?: string
 }
 
-async function read<T>(response: Response, { expects401 }: RequestOptions): Promise<T> {
+async function read<T>(
+  response: Response,
+  { expects401 }: RequestOptions,
+  isSameSession: () => boolean,
+): Promise<T> {
   const text = await response.text()
   const type = response.headers.get('content-type') ?? ''
   const document = text === '' || !type.includes('json') ? undefined : (JSON.parse(text) as unknown)
   if (response.ok) return (type.startsWith('text/plain') ? text : document) as T
-  if (response.status === 401 && !expects401) requestEvents.onUnauthenticated()
   const { message, minorErrorCode, hint } = (document ?? {}) as ErrorDocument
+  // A missing code of a second factor is no end of the session.
+  const isRefused = response.status === 401 && !expects401 && minorErrorCode !== CODE_MISSING
+  if (isRefused && isSameSession()) requestEvents.onUnauthenticated()
   const requestId = response.headers.get('x-request-id')
   throw new ApiError(
     response.status,

@@ -132,6 +132,9 @@ export interface CatalogDocument {
   readonly name: string
   readonly href: string
   readonly link?: readonly ApiLink[]
+  readonly unavailable?: readonly Unavailable[]
+  readonly catalogItems?: { readonly catalogItem?: readonly Reference[] }
+  readonly dateCreated?: string
 }
 
 export interface UploadDocument {
@@ -184,8 +187,63 @@ export interface AdminOrgDocument {
   readonly quota?: QuotaDocument
   readonly used?: QuotaDocument
   readonly leases?: LeasesDocument
+  /** Whether users with a password need a second factor. */
+  readonly secondFactorRequired?: boolean
   readonly users?: { readonly userReference?: readonly Reference[] }
   readonly vdcs?: { readonly vdc?: readonly Reference[] }
+}
+
+/** A message of a webhook, and what its receiver answered. */
+export interface DeliveryDocument {
+  readonly at: string
+  readonly taken: boolean
+  readonly answer: string
+  readonly milliseconds: number
+  readonly events: number
+  readonly firstEvent: string
+}
+
+export interface WebhookDocument {
+  readonly name: string
+  readonly href: string
+  readonly link?: readonly ApiLink[]
+  readonly isEnabled: boolean
+  readonly url: string
+  /** None: all. */
+  readonly kind?: readonly string[]
+  /** Only in the answer that creates or replaces it. */
+  readonly secret?: string
+  readonly behind?: number
+  readonly disabledBecause?: string
+  readonly failingSince?: string
+  readonly lastAnswer?: string
+  readonly delivery?: readonly DeliveryDocument[]
+}
+
+export interface WebhooksDocument {
+  readonly link?: readonly ApiLink[]
+  readonly webhook?: readonly WebhookDocument[]
+}
+
+/** A role that an organisation has of its own. */
+export interface OrgRoleDocument {
+  readonly name: string
+  readonly href: string
+  readonly link?: readonly ApiLink[]
+  readonly right?: readonly string[]
+  /** How many have it. */
+  readonly users?: number
+  readonly groups?: number
+}
+
+export interface OrgRolesDocument {
+  readonly link?: readonly ApiLink[]
+  readonly orgRole?: readonly OrgRoleDocument[]
+}
+
+export interface WebhookTestDocument {
+  readonly taken: boolean
+  readonly message: string
 }
 
 /** Units times milliseconds. */

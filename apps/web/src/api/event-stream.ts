@@ -1,4 +1,5 @@
 // Server-sent events of the cloud. By fetch, not EventSource: that one hides the status of a refused stream.
+import { watchSession } from './client.ts'
 import { isHidden, untilVisible, whenHiddenForLong } from './visibility.ts'
 
 export interface LiveEvent {
@@ -6,11 +7,14 @@ export interface LiveEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-export type StreamState = 'live' | 'lost'
+/** refused: the user may not follow the events. */
+export type StreamState = 'live' | 'lost' | 'refused'
 
 /** A cell sends a comment every 15 s. A stream that is silent for longer is broken, whatever the connection says. */
 const SILENCE_MS = 35_000
 const RECONNECT_MS = [500, 1000, 2000, 4000, 8000]
+/** A user who may not follow the events may get another role. */
+const REFUSED_MS = 60_000
 
 interface Parsed {
   readonly id: string | undefined
@@ -94,7 +98,7 @@ export async function readStream(reader: Reader, lastEventId: string | undefined
 export interface StreamListener {
   readonly onEvent: (event: LiveEvent) => void
   readonly onState: (state: StreamState) => void
-  /** The server no longer knows the last event, as after a restore: everything must be read again. */
+  /** Events may be missing, as before the first stream and after a restore: everything must be read again. */
   readonly onReset: () => void
   readonly onUnauthenticated: () => void
 }
@@ -170,8 +174,10 @@ export class EventTab {
   }
 
   #learnState(state: StreamState, after: string | undefined): void {
-    // A tab that knew nothing of this one has opened the stream, and events between the two were not sent.
-    const isGap = state === 'live' && this.#lastId !== undefined && this.#lastId !== after
+    // A stream without a beginning sends what happens from now on, and what was read before may be older. With another beginning, a tab
+    // that knew nothing of this one has opened it, and events between the two were not sent.
+    const isOther = this.#lastId !== undefined && this.#lastId !== after
+    const isGap = state === 'live' && (after === undefined || isOther)
     if (state === 'live') this.#lastId = after
     this.#listener.onState(state)
     if (isGap) this.#listener.onReset()
@@ -219,6 +225,8 @@ async function lead(
     addEventListener('online', abort)
     const forget = whenHiddenForLong(abort)
     const after = tab.lastId
+    const isSameSession = watchSession()
+    let status = 0
     try {
       await readStream(
         {
@@ -234,8 +242,8 @@ async function lead(
         after,
       )
     } catch (error) {
-      const status = error instanceof RefusedStream ? error.status : 0
-      if (status === 401) listener.onUnauthenticated()
+      if (error instanceof RefusedStream) ({ status } = error)
+      if (status === 401 && isSameSession()) listener.onUnauthenticated()
       // A cell answers 410, vmd 409.
       if ((status === 410 || status === 409) && after !== undefined) tab.share({ is: 'reset' })
     } finally {
@@ -245,9 +253,9 @@ async function lead(
     }
     if (stop.aborted) return
     if (isHidden()) return tab.leave()
-    tab.share({ is: 'state', state: 'lost', after: tab.lastId })
-    await new Promise((resolve) =>
-      setTimeout(resolve, RECONNECT_MS[Math.min(failures, RECONNECT_MS.length - 1)]),
-    )
+    const isRefused = status === 403
+    tab.share({ is: 'state', state: isRefused ? 'refused' : 'lost', after: tab.lastId })
+    const again = RECONNECT_MS[Math.min(failures, RECONNECT_MS.length - 1)]
+    await new Promise((resolve) => setTimeout(resolve, isRefused ? REFUSED_MS : again))
   }
 }

@@ -1,5 +1,5 @@
 // The events of one run of a workflow. The server ends the stream with the run.
-import { requestEvents } from './client.ts'
+import { requestEvents, watchSession } from './client.ts'
 import { readStream, RefusedStream, type LiveEvent } from './event-stream.ts'
 import { isHidden, untilVisible, whenHiddenForLong } from './visibility.ts'
 import { WORKFLOW_API } from './workflows.ts'
@@ -42,6 +42,7 @@ export async function followRun(
     },
   }
   while (!signal.aborted && listener.goesOn()) {
+    const isSameSession = watchSession()
     const rest = new AbortController()
     const forget = whenHiddenForLong(() => rest.abort())
     try {
@@ -49,6 +50,7 @@ export async function followRun(
     } catch (error) {
       const status = error instanceof RefusedStream ? error.status : 0
       if (signal.aborted) return
+      if (status === 401 && !isSameSession()) continue
       if (status === 401) requestEvents.onUnauthenticated()
       else if (isFinal(status)) listener.onGone()
       if (isFinal(status)) return

@@ -1,5 +1,5 @@
 // Sends a file in parts. XMLHttpRequest, because fetch does not report the progress of a request body.
-import { ACCEPT, ApiError, pathOf, request, requestEvents } from './client.ts'
+import { ACCEPT, ApiError, pathOf, request, requestEvents, watchSession } from './client.ts'
 import type { UploadDocument } from './documents.ts'
 
 export const PART_BYTES = 16 * 1024 ** 2
@@ -55,6 +55,7 @@ async function sendWithRetries(options: TransferOptions, part: Part): Promise<vo
 
 const sendPart = ({ href, file, signal, onProgress }: TransferOptions, part: Part): Promise<void> =>
   new Promise((resolve, reject) => {
+    const isSameSession = watchSession()
     const xhr = new XMLHttpRequest()
     xhr.open('PUT', pathOf(href))
     xhr.setRequestHeader('accept', ACCEPT)
@@ -63,7 +64,7 @@ const sendPart = ({ href, file, signal, onProgress }: TransferOptions, part: Par
     xhr.upload.addEventListener('progress', ({ loaded }) => onProgress(part.start + loaded))
     xhr.addEventListener('load', () => {
       if (xhr.status >= 200 && xhr.status < 300) return resolve()
-      if (xhr.status === 401) requestEvents.onUnauthenticated()
+      if (xhr.status === 401 && isSameSession()) requestEvents.onUnauthenticated()
       reject(errorOf(xhr))
     })
     xhr.addEventListener('error', () =>

@@ -20,7 +20,11 @@ export function LoginDialog() {
   return (
     <Dialog title="Your session has ended" onClose={() => undefined}>
       <p>Log in again to continue where you were.</p>
-      <LoginForm name={`${user}@${org}`} onDone={() => hasSessionEnded.set(false)} />
+      <LoginForm
+        name={`${user}@${org}`}
+        to={location.pathname + location.search}
+        onDone={() => hasSessionEnded.set(false)}
+      />
       <p>
         <a href="/ui/login" onClick={() => void logOut()}>
           Log in as another user

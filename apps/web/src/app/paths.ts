@@ -15,6 +15,7 @@ export const paths = {
   vapp: (id: string) => `/vapps/${segment(id)}`,
   templates: '/templates',
   template: (id: string) => `/templates/${segment(id)}`,
+  catalog: (id: string) => `/catalogs/${segment(id)}`,
   networks: '/networks',
   newNetwork: '/networks/new',
   network: (id: string) => `/networks/${segment(id)}`,
@@ -23,6 +24,7 @@ export const paths = {
   securityGroups: '/security-groups',
   newSecurityGroup: '/security-groups/new',
   securityGroup: (id: string) => `/security-groups/${segment(id)}`,
+  device: '/device',
   reach: '/reach',
   tasks: '/tasks',
   /** The results of one action on many VMs. */
@@ -35,6 +37,7 @@ export const paths = {
   questions: '/questions',
   schedules: '/schedules',
   settings: '/settings',
+  secondFactor: '/second-factor',
   org: '/org',
   machine: '/machine',
   adminHosts: '/admin/hosts',

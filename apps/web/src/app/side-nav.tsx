@@ -42,9 +42,15 @@ const navGroups: readonly NavGroup[] = [
   {
     title: 'Network',
     entries: [
-      { text: 'Networks', icon: 'network', to: paths.networks, keys: 'g n' },
+      {
+        text: 'Networks',
+        icon: 'network',
+        to: paths.networks,
+        keys: 'g n',
+        right: 'vm:read',
+      },
       { text: 'Edge gateways', icon: 'route', to: paths.edgeGateways, right: 'network:read' },
-      { text: 'Security groups', icon: 'audit', to: paths.securityGroups },
+      { text: 'Security groups', icon: 'audit', to: paths.securityGroups, right: 'vm:read' },
       { text: 'Who reaches whom', icon: 'link', to: paths.reach, right: 'network:read' },
     ],
   },
@@ -52,7 +58,7 @@ const navGroups: readonly NavGroup[] = [
     title: 'Activity',
     entries: [
       { text: 'Tasks', icon: 'task', to: paths.tasks, keys: 'g t' },
-      { text: 'Events', icon: 'event', to: paths.events, keys: 'g e' },
+      { text: 'Events', icon: 'event', to: paths.events, keys: 'g e', right: 'vm:read' },
     ],
   },
   {
@@ -117,6 +123,7 @@ export const useNavGroups = (): readonly NavGroup[] => {
     return groups
       .filter((group) => isShown(group) && (!group.needsWorkflows || workflows))
       .map((group) => ({ ...group, entries: group.entries.filter(isShown) }))
+      .filter(({ entries }) => entries.length > 0)
   }, [kind, rights, workflows])
 }
 

@@ -5,11 +5,12 @@ import { now } from '../api/clock-and-ids.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Menu } from '../components/menu.tsx'
-import { connection } from '../data/connection.ts'
+import { connection, isStreamRefused } from '../data/connection.ts'
 import { areShortcutsShown, isNavOpen, openPalette } from '../data/page-state.ts'
 import { density, setDensity, setTheme, theme } from '../data/preferences.ts'
 import { logOut, pageConfig, useSession } from '../data/session.ts'
 import { useStore } from '../data/store.ts'
+import { INTERVAL_MS } from '../data/updates/interval-updates.ts'
 import { en } from '../text/en.ts'
 import { formatCount } from '../text/format.ts'
 import { breadcrumbs } from './page-title.ts'
@@ -66,6 +67,7 @@ function Breadcrumbs() {
 /** Whether the page shows the present, and if not, since when. */
 function Liveness() {
   const { isLost, since } = useStore(connection)
+  const isRefused = useStore(isStreamRefused)
   const { kind } = useStore(pageConfig)
   const [time, setTime] = useState(now)
   useEffect(() => {
@@ -74,14 +76,21 @@ function Liveness() {
     return () => clearInterval(timer)
   }, [isLost])
   const seconds = Math.max(1, Math.round((time - since) / 1000))
+  const interval = INTERVAL_MS / 1000
+  const [text, meaning] = isLost
+    ? [`No answer for ${seconds} s`, en.noAnswer[kind]]
+    : isRefused
+      ? [`Every ${interval} s`, en.noEvents(interval)]
+      : ['Live', 'Changes are shown as they happen']
   return (
     <span
       className={style['liveness']}
       data-lost={isLost || undefined}
+      data-refused={isRefused || undefined}
       role="status"
-      title={isLost ? en.noAnswer[kind] : 'Changes are shown as they happen'}
+      title={meaning}
     >
-      <span>{isLost ? `No answer for ${seconds} s` : 'Live'}</span>
+      <span>{text}</span>
     </span>
   )
 }

@@ -12,7 +12,7 @@ interface FieldProps {
 
 type Described = { readonly id: string; readonly 'aria-describedby'?: string }
 
-function Field({
+export function Field({
   label,
   hint,
   error,

@@ -6,8 +6,8 @@ import { nameFilter } from '../model/filter.ts'
 import { taskOfDocument, taskOfRecord } from '../model/task.ts'
 import { vmDetailsOf, vmRowOf } from '../model/vm.ts'
 import type { DataSource } from './data-source.ts'
-import { startLiveUpdates } from './live-updates.ts'
 import { rememberTask } from './own-tasks.ts'
+import { startLiveUpdates } from './updates/live-updates.ts'
 
 const TASKS_SHOWN = 50
 

@@ -13,6 +13,8 @@ export const connection = createStore<ConnectionState>({ isLost: false, since: 0
 
 /** Whether events arrive. What they report needs no polling. */
 export const isStreamAlive = createStore(false)
+/** Whether the user may not follow the events: what is visible is read again at an interval. */
+export const isStreamRefused = createStore(false)
 
 // Each is over by itself: an answer to a request does not bring lost events back, and a stream that never ended opens no more.
 let isStreamLost = false
@@ -32,7 +34,7 @@ export function markLost(): void {
   update()
 }
 
-/** A stream was opened, which is an answer too. */
+/** A stream was opened or refused, which is an answer too. */
 export function markLive(): void {
   isStreamLost = false
   isAnswerMissing = false

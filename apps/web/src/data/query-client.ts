@@ -15,8 +15,8 @@ export const queryClient = new QueryClient({
 })
 
 /**
- * Reads what is visible of this key again, because of an event. A read that is running is not aborted: events can come faster than
- * answers. Its answer may be older than the event, so it is followed by one more read.
+ * Reads what is visible of this key again, because of an event; without a key, all that is visible. A read that is running is not
+ * aborted: events can come faster than answers. Its answer may be older than the event, so it is followed by one more read.
  */
 export async function readAgain(...key: readonly string[]): Promise<void> {
   const running = queryClient.getQueryCache().findAll({ queryKey: key, fetchStatus: 'fetching' })

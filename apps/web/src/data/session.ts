@@ -1,6 +1,7 @@
 // The configuration of the page, and who is logged in.
-import { request, requestEvents } from '../api/client.ts'
+import { beginSession, request, requestEvents } from '../api/client.ts'
 import type { SessionDocument } from '../api/documents.ts'
+import { CODE_HEADER } from '../api/second-factor-documents.ts'
 import { queryClient } from './query-client.ts'
 import { createStore, useStore } from './store.ts'
 
@@ -13,6 +14,8 @@ export interface PageConfig {
   readonly console?: string
   /** Whether the cloud has a workflow server. */
   readonly workflows?: boolean
+  /** Whether the cloud has a host name, which passkeys need. */
+  readonly passkeys?: boolean
   /** Present where the browser has a valid cookie. */
   readonly session?: SessionDocument
   /** Of a machine: it requires a token, and this browser has no session. */
@@ -25,6 +28,8 @@ export interface UserSession {
   readonly role: string
   readonly rights: ReadonlySet<string>
   readonly orgHref: string | undefined
+  /** The organisation requires a second factor: until the user adds one, nothing else is allowed. */
+  readonly isLimited?: boolean
 }
 
 export const pageConfig = createStore<PageConfig>({ kind: 'cloud', name: '', version: '' })
@@ -38,6 +43,7 @@ const sessionOf = ({ user, org, role, right, link }: SessionDocument): UserSessi
   role: role ?? '',
   rights: new Set(right),
   orgHref: link?.find(({ rel, type }) => rel === 'down' && type?.includes('.org+'))?.href,
+  isLimited: link?.some(({ type }) => type?.includes('.secondFactors+')) ?? false,
 })
 
 /** Loads the configuration, which before-paint.js has requested already. */
@@ -61,6 +67,7 @@ export const needsToken = (): boolean => localStorage.getItem(NEEDS_TOKEN) === '
 export async function resumeOnMachine(): Promise<void> {
   const config = await request<PageConfig>('/ui/config.json').catch(() => undefined)
   if (!config || config.isLocked) return
+  beginSession()
   hasSessionEnded.set(false)
   await queryClient.invalidateQueries()
 }
@@ -96,19 +103,34 @@ const basicCredentials = (name: string, password: string): string => {
   return `Basic ${btoa(String.fromCodePoint(...bytes))}`
 }
 
-export async function logIn(name: string, password: string): Promise<void> {
+/** `code`: of a second factor, if the account has one. */
+export async function logIn(name: string, password: string, code?: string): Promise<void> {
   const document = await request<SessionDocument>('/api/sessions', {
     method: 'POST',
-    headers: { authorization: basicCredentials(name, password) },
+    headers: {
+      authorization: basicCredentials(name, password),
+      ...(code !== undefined && { [CODE_HEADER]: code }),
+    },
     expects401: true,
   })
+  adopt(document)
+}
+
+/** Goes on with the session that the browser has been given. */
+export const adoptSession = async (): Promise<void> =>
+  adopt(await request<SessionDocument>('/api/session'))
+
+function adopt(document: SessionDocument): void {
   const before = session.get()
   const next = sessionOf(document)
-  // Another user must not see what the page has cached.
-  if (before && (before.user !== next.user || before.org !== next.org)) return location.reload()
+  // Another user must not see what the page has cached, and a limited session can load none of it.
+  const isOther = before && (before.user !== next.user || before.org !== next.org)
+  if (isOther || (before && next.isLimited)) return location.reload()
+  beginSession()
   session.set(next)
   hasSessionEnded.set(false)
-  await queryClient.invalidateQueries()
+  // The login does not wait for what is read again: a browser that takes itself for offline reads nothing.
+  void queryClient.invalidateQueries()
 }
 
 export async function logOut(): Promise<void> {

@@ -17,6 +17,14 @@ export interface ChangeRequest<T> {
   readonly onDone?: (result: T) => void
 }
 
+/** Removes what a row of a list shows. */
+export const removalOf = (name: string, href: string): ChangeRequest<unknown> => ({
+  href,
+  method: 'DELETE',
+  success: `Removed ${name}`,
+  failure: `${name} was not removed`,
+})
+
 export async function makeChange<T>(change: ChangeRequest<T>): Promise<T> {
   try {
     const result = await request<T>(change.href, {

@@ -32,6 +32,10 @@ export interface RecordListQuery<Type extends QueryType, Row> {
 const PAGES_MAX = 4
 const FIRST_VIEW = 40
 
+const pageOf = (index: number): number => Math.floor(Math.max(0, index) / PAGE_SIZE) + 1
+/** A list is drawn again when its pages change, and not for every row that it scrolls by. */
+const pagesOf = (first: number, last: number) => ({ from: pageOf(first), until: pageOf(last) })
+
 export function useRecordList<Type extends QueryType, Row>({
   type,
   filter,
@@ -40,10 +44,8 @@ export function useRecordList<Type extends QueryType, Row>({
   initialRow = 0,
 }: RecordListQuery<Type, Row>): RecordList<Row> {
   const cache = useQueryClient()
-  const [view, setView] = useState({ first: initialRow, last: initialRow + FIRST_VIEW })
+  const [{ from, until }, setVisible] = useState(pagesOf(initialRow, initialRow + FIRST_VIEW))
   const key = ['records', type, filter, sort]
-  const from = Math.floor(Math.max(0, view.first) / PAGE_SIZE) + 1
-  const until = Math.floor(Math.max(0, view.last) / PAGE_SIZE) + 1
   const pages = Array.from({ length: Math.min(PAGES_MAX, until - from + 1) }, (_, at) => from + at)
   const results = useQueries({
     queries: pages.map((page) => ({
@@ -55,6 +57,7 @@ export function useRecordList<Type extends QueryType, Row>({
       refetchInterval: againIfOld,
     })),
   })
+  const shown = new Map(pages.map((page, at) => [page, results[at]?.data]))
   const failed = results.filter(({ data, error }) => failureOf(data, error))
   const isRefused = failed.some(({ data }) => data)
   // While a page is loading, any other page of the same query knows the total.
@@ -64,11 +67,18 @@ export function useRecordList<Type extends QueryType, Row>({
   return {
     total: isRefused ? undefined : known?.total,
     rowAt: (index) => {
-      const page = Math.floor(index / PAGE_SIZE) + 1
-      return cache.getQueryData<QueryPage<Row>>([...key, page])?.records[index % PAGE_SIZE]
+      const page = pageOf(index)
+      // The cache finds a page by its key as text, which takes longer than drawing a row.
+      const read = shown.has(page)
+        ? shown.get(page)
+        : cache.getQueryData<QueryPage<Row>>([...key, page])
+      return read?.records[index % PAGE_SIZE]
     },
     error: failed[0]?.error ?? undefined,
-    onVisible: useCallback((first, last) => setView({ first, last }), []),
+    onVisible: useCallback((first, last) => {
+      const next = pagesOf(first, last)
+      setVisible((now) => (now.from === next.from && now.until === next.until ? now : next))
+    }, []),
   }
 }
 

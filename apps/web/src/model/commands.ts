@@ -4,6 +4,18 @@ import type { ActionName } from './actions.ts'
 export const shellQuoted = (text: string): string =>
   /^[\w.@/:=*-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
+type OptionValue = string | boolean | readonly string[] | undefined
+
+/** Options with their values; those without a value are left out. */
+export const options = (given: Readonly<Record<string, OptionValue>>): string =>
+  Object.entries(given)
+    .flatMap(([name, value]) => {
+      if (value === true) return [` --${name}`]
+      const values = typeof value === 'string' ? [value] : value || []
+      return values.filter((each) => each !== '').map((each) => ` --${name} ${shellQuoted(each)}`)
+    })
+    .join('')
+
 /** An action that is missing has no command yet: then curl alone is shown. */
 const lines: Readonly<Partial<Record<ActionName, (vm: string) => string>>> = {
   start: (vm) => `skerry start ${vm}`,

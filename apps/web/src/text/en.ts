@@ -48,6 +48,19 @@ const operations: Readonly<Record<string, readonly [doing: string, done: string]
   networkDelete: ['Deleting the network', 'Deleted the network'],
 }
 
+/** Why a login at an identity server failed, by the word in the address. */
+const loginProblems: Readonly<Record<string, string>> = {
+  attempt: 'This login was not begun in this browser, or too long ago. Log in again.',
+  unavailable: 'The identity server does not answer. Try again later.',
+  unproved: 'The answer of the identity server was not accepted. Log in again.',
+  access:
+    'The identity server knows you, but you have no access here: none of your groups has a role, your account is disabled, or your name belongs to another user. Ask your administrator.',
+  name: 'The identity server gives no name that a user can have here. Ask your administrator.',
+  groups:
+    'The identity server does not list your groups, as Entra ID does beyond 200: it must list only the groups that are assigned to this application. Ask your administrator.',
+  acr: 'A stronger login is required. Ask your administrator.',
+}
+
 /** What an event of the audit log means, by its type. */
 const events: Readonly<Record<string, string>> = {
   'task.queued': 'Task queued',
@@ -64,9 +77,16 @@ const events: Readonly<Record<string, string>> = {
   'vm.adopted': 'VM adopted',
   'vapp.expiring': 'Lease ends soon',
   'vapp.expired': 'Lease expired',
+  'vapp.shared': 'Sharing of a vApp changed',
+  'catalog.shared': 'Sharing of a catalog changed',
   'session.begun': 'Logged in',
   'session.ended': 'Logged out',
   'session.refused': 'Login refused',
+  'second-factor.made': 'Second factor added',
+  'second-factor.confirmed': 'Second factor confirmed',
+  'second-factor.removed': 'Second factor removed',
+  'second-factor.recovery-used': 'Recovery code used',
+  'second-factor.recovery-replaced': 'Recovery codes replaced',
   'token.made': 'API token created',
   'token.revoked': 'API token revoked',
   'token.expired': 'API token expired',
@@ -76,12 +96,20 @@ const events: Readonly<Record<string, string>> = {
   'user.removed': 'User removed',
   'user.lapsed': 'User lost access at the identity server',
   'user.returned': 'User has access at the identity server again',
+  'role.added': 'Role added',
+  'role.changed': 'Role changed',
+  'role.removed': 'Role removed',
   'provider.added': 'Identity server added',
   'provider.changed': 'Identity server changed',
   'provider.removed': 'Identity server removed',
   'provider.silent': 'Identity server does not answer',
   'provider.back': 'Identity server answers again',
   'provider.doubted': 'Mass departure of users not believed',
+  'webhook.added': 'Webhook added',
+  'webhook.changed': 'Webhook changed',
+  'webhook.removed': 'Webhook removed',
+  'webhook.resent': 'Webhook sends events again',
+  'webhook.disabled': 'Webhook given up',
   'org.added': 'Organisation created',
   'org.changed': 'Organisation changed',
   'vdc.added': 'Data centre created',
@@ -171,6 +199,10 @@ export const en = {
     removeSnapshot: 'The snapshot is deleted. The VM stays as it is now.',
     delete: 'The VM and its disk are deleted. This cannot be undone.',
   } as Readonly<Partial<Record<ActionName, string>>>,
+
+  /** Of a user who may not follow the events of the organisation. */
+  noEvents: (seconds: number): string =>
+    `Your role does not have the right vm:read: the page is read again every ${seconds} s`,
 
   noAnswer: { cloud: 'The cloud does not answer.', machine: 'vmd does not answer.' },
 
@@ -329,6 +361,7 @@ export const en = {
   sentence: (reason: string): string => `${capitalised(reason)}.`,
 
   vms: (n: number): string => plural(n, 'VM'),
+  loginProblem: (problem: string): string => loginProblems[problem] ?? 'The login failed.',
   unavailable: (reason: string): string => `Not available: ${reason}`,
   missingRight: (role: string, right: string): string =>
     `your role, ${role}, does not have the right ${right}`,

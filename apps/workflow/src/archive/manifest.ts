@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Static, Type } from '@skerry/schema'
 
 /** A workflow as exported and imported: its definition and its metadata. No runs, no values, no secrets. */
 export interface ArchivedWorkflow {

@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
 import type { OrgId, UserId } from '@skerry/vm'
 
-import { isRole, type WorkflowPrincipal } from '../identity/rights.ts'
+import { rightsOf, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { Cells } from './cells.ts'
 
 export interface PresentedCredentials {
@@ -37,7 +37,8 @@ async function readPrincipal(
   })
   if (answer === undefined) return undefined
   const { account, org, orgName, user, role } = answer as Readonly<Record<string, string>>
-  if (!account || !org || !orgName || !user || !isRole(role ?? '')) {
+  const { rights } = answer as { readonly rights?: readonly string[] }
+  if (!account || !org || !orgName || !user || !role || !Array.isArray(rights)) {
     throw new Fault('unavailable', 'the cloud returned incomplete account data')
   }
   return {
@@ -45,7 +46,8 @@ async function readPrincipal(
     org: org as OrgId,
     orgName,
     user,
-    role: role as WorkflowPrincipal['role'],
+    role,
+    rights: rightsOf(role, rights),
   }
 }
 

@@ -1,4 +1,4 @@
-import { Type, type TObject, type TSchema } from 'typebox'
+import { type TObject, type TSchema, Type } from '@skerry/schema'
 
 // The JSON of every document, for the OpenAPI document. Every response in JSON of every test is compared with it.
 

@@ -1,12 +1,12 @@
 import { TaskFailed } from '@skerry/cloud-client'
 import { Fault, httpStatus, retryableKinds, type FaultKind } from '@skerry/fault'
+import { Compile } from '@skerry/schema'
 import {
   ERROR_TYPES,
   type FunctionCall,
   type Json,
   type Problem,
 } from '@skerry/serverless-workflow'
-import { Compile } from 'typebox/compile'
 
 import type { CloudFunction, FunctionContext } from './function.ts'
 import { functions, isFunction, type FunctionName } from './functions.ts'

@@ -1,6 +1,6 @@
+import { Type } from '@skerry/schema'
 // Functions for a VM and, in the same way, for a vApp with all its VMs.
 import { element } from '@skerry/xml'
-import { Type } from 'typebox'
 
 import {
   carryOut,

@@ -10,9 +10,9 @@ import {
   type Waiting,
 } from '@skerry/cloud-client'
 import { Fault } from '@skerry/fault'
+import { type Static, type TSchema, Type } from '@skerry/schema'
 import { UUID } from '@skerry/vm'
 import { attribute, type Element } from '@skerry/xml'
-import { Type, type Static, type TSchema } from 'typebox'
 
 /** The context of a built-in function. */
 export interface FunctionContext extends Pick<Waiting, 'now' | 'pause' | 'progress'> {

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { TSchema } from '@skerry/schema'
 
 import type { CloudFunction } from './function.ts'
 import { functions } from './functions.ts'

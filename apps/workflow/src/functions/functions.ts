@@ -1,5 +1,5 @@
 import { query } from '@skerry/cloud-client'
-import { Type } from 'typebox'
+import { Type } from '@skerry/schema'
 
 import { ofVapp, ofVm } from './entities.ts'
 import { closed, cloudFunction, type CloudFunction } from './function.ts'

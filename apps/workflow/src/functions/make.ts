@@ -1,9 +1,9 @@
 // Functions that create, compose, clone and deploy vApps.
 import { inside, linkTo, query, quoted, vappIn, type Cloud } from '@skerry/cloud-client'
 import { Fault } from '@skerry/fault'
+import { type Static, Type } from '@skerry/schema'
 import { UUID } from '@skerry/vm'
 import { attribute, childrenByLocalName, element, type Element } from '@skerry/xml'
-import { Type, type Static } from 'typebox'
 
 import {
   carryOut,

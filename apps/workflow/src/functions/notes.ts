@@ -1,7 +1,7 @@
 // Metadata of a VM or a vApp.
 import { metadataIn } from '@skerry/cloud-client'
+import { Type } from '@skerry/schema'
 import { element, type Element } from '@skerry/xml'
-import { Type } from 'typebox'
 
 import { carryOut, closed, cloudFunction, hrefOf, reference } from './function.ts'
 import { Metadata } from './shapes.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '@skerry/schema'
 
 import { closed } from './function.ts'
 

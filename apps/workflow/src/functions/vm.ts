@@ -1,8 +1,8 @@
 // Functions for VMs only.
 import type { SeenVm } from '@skerry/cloud-client'
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import { element } from '@skerry/xml'
-import { Type } from 'typebox'
 
 import {
   carryOut,

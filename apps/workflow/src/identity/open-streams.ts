@@ -53,7 +53,8 @@ export class OpenStreams {
         return (
           now?.account === principal.account &&
           now.org === principal.org &&
-          now.role === principal.role
+          now.role === principal.role &&
+          now.rights.join() === principal.rights.join()
         )
       } catch (error) {
         if (!(error instanceof Fault)) throw error

@@ -16,7 +16,7 @@ const run = [...read, 'workflow:run'] as const satisfies WorkflowPermission[]
 const edit = [...run, 'workflow:edit'] as const satisfies WorkflowPermission[]
 const admin = [...edit, 'workflow:admin'] as const satisfies WorkflowPermission[]
 
-/** The permissions of the cloud's roles here. Anything not listed is denied. */
+/** The permissions here of the roles that every organisation of the cloud has. Anything not listed is denied. */
 export const rights = {
   'console only': read,
   user: run,
@@ -26,7 +26,21 @@ export const rights = {
 } as const satisfies Record<string, readonly WorkflowPermission[]>
 export type WorkflowRole = keyof typeof rights
 
-export const isRole = (word: string): word is WorkflowRole => Object.hasOwn(rights, word)
+const isRole = (word: string): word is WorkflowRole => Object.hasOwn(rights, word)
+
+/** What rights at the cloud allow here, for roles of an organisation: as for the roles that have them above. */
+const allowedBy: Readonly<Record<string, WorkflowPermission>> = {
+  'org:read': 'workflow:read',
+  'vm:power': 'workflow:run',
+  'vm:edit': 'workflow:edit',
+  'org:admin': 'workflow:admin',
+}
+
+/** The permissions here of a role of the cloud with these rights there. */
+export const rightsOf = (role: string, atCloud: readonly string[]): readonly WorkflowPermission[] =>
+  isRole(role)
+    ? rights[role]
+    : atCloud.flatMap((each) => (Object.hasOwn(allowedBy, each) ? (allowedBy[each] ?? []) : []))
 
 /** An authenticated user, as the cloud reports it. */
 export interface WorkflowPrincipal {
@@ -34,7 +48,9 @@ export interface WorkflowPrincipal {
   readonly user: string
   readonly org: OrgId
   readonly orgName: string
-  readonly role: WorkflowRole
+  /** One that every organisation has, or one of this organisation. */
+  readonly role: string
+  readonly rights: readonly WorkflowPermission[]
 }
 
 export interface OwnedWorkflow {
@@ -42,8 +58,7 @@ export interface OwnedWorkflow {
 }
 
 export function may(principal: WorkflowPrincipal, permission: WorkflowPermission): boolean {
-  const allowed: readonly WorkflowPermission[] = rights[principal.role]
-  return permission === 'anyone' || allowed.includes(permission)
+  return permission === 'anyone' || principal.rights.includes(permission)
 }
 
 export const seesAll = ({ role }: Pick<WorkflowPrincipal, 'role'>): boolean =>

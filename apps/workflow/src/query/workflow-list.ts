@@ -1,5 +1,5 @@
 import { Fault } from '@skerry/fault'
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from '@skerry/schema'
 
 /** The attributes for filtering and sorting: API name to column. */
 export const listed = {

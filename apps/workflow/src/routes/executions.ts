@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import type { Body } from '@skerry/service'
 import { UUID } from '@skerry/vm'
-import { Type } from 'typebox'
 
 import type { WorkflowRequestContext } from '../context.ts'
 import { at, WorkflowHrefs } from '../documents/addresses.ts'

@@ -1,5 +1,5 @@
+import { Type } from '@skerry/schema'
 import type { Json } from '@skerry/serverless-workflow'
-import { Type } from 'typebox'
 
 import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { interactionDocument, interactionsDocument } from '../documents/interaction.ts'

@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import type { Body } from '@skerry/service'
 import { attribute, children, localName, readXml, text } from '@skerry/xml'
-import { Type } from 'typebox'
 
 import { at } from '../documents/addresses.ts'
 import { logsDocument } from '../documents/execution.ts'

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { Type } from '@skerry/schema'
 import type { Json } from '@skerry/serverless-workflow'
 import type { Body } from '@skerry/service'
-import { Type } from 'typebox'
 
 import { withFormats, route, type WorkflowRoute } from '../http/route.ts'
 import { readFilled } from '../pages/form.ts'

@@ -1,9 +1,8 @@
 import { Fault } from '@skerry/fault'
+import { Compile, type Static, Type } from '@skerry/schema'
 import { fieldsOf } from '@skerry/serverless-workflow'
 import type { Body } from '@skerry/service'
 import { attribute, children, localName, readXml, text } from '@skerry/xml'
-import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 import type { WorkflowRequestContext } from '../context.ts'
 import { at, WorkflowHrefs } from '../documents/addresses.ts'

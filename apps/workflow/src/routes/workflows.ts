@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import {
   definitionOf,
   drawWorkflow,
@@ -8,7 +9,6 @@ import {
   type DefinitionDocument,
 } from '@skerry/serverless-workflow'
 import { element } from '@skerry/xml'
-import { Type } from 'typebox'
 
 import { importWorkflow } from '../archive/import-workflow.ts'
 import { writeArchive } from '../archive/write.ts'
@@ -236,7 +236,7 @@ export const workflows: readonly WorkflowRoute[] = [
     path: at.permissions,
     permission: 'workflow:read',
     answers: { 200: 'permissions' },
-    doc: 'Lists which roles of the cloud may read, run and edit it.',
+    doc: 'Lists which roles of the cloud may read, run and edit it. Roles of an organisation may read it with the right org:read, run it with vm:power, edit it with vm:edit, and end the runs of others with org:admin.',
     async handle({ base }, { params: { workflow } }) {
       return { status: 200, body: permissionsDocument(workflow, new WorkflowHrefs(base)) }
     },

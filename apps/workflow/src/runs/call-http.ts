@@ -1,8 +1,5 @@
 // `call http`, through the egress: this process never connects to external servers.
-import { request } from 'node:http'
-import { text } from 'node:stream/consumers'
-
-import { Fault, faultKinds, type FaultBody } from '@skerry/fault'
+import type { FaultBody } from '@skerry/fault'
 import {
   ERROR_TYPES,
   type HttpAnswer,
@@ -10,6 +7,7 @@ import {
   type Json,
   type Problem,
 } from '@skerry/serverless-workflow'
+import { askEgress, isRefusal, type EgressAnswer } from '@skerry/service'
 
 export interface Egress {
   /** The path of its socket. */
@@ -43,9 +41,8 @@ export async function callHttp(
     headers: headersOf(call),
     ...(body !== undefined && { body: Buffer.from(textOf(body)).toString('base64') }),
   }
-  const { status, content } = await postToEgress(egress.socket, JSON.stringify(sent), signal)
-  if (status !== 200) throw new CallProblem(problemOf(content as FaultBody))
-  const answer = content as { status: number; headers: Record<string, string>; body: string }
+  const answer = await askEgress(egress.socket, sent, signal)
+  if (isRefusal(answer)) throw new CallProblem(problemOf(answer))
   return { status: answer.status, headers: answer.headers, content: contentOf(call, answer) }
 }
 
@@ -69,10 +66,7 @@ function headersOf({ headers, body, authentication, key }: HttpCall): Record<str
   return all
 }
 
-function contentOf(
-  { output }: HttpCall,
-  answer: { headers: Record<string, string>; body: string },
-): Json {
+function contentOf({ output }: HttpCall, answer: EgressAnswer): Json {
   if (output === 'raw') return answer.body
   const content = Buffer.from(answer.body, 'base64').toString()
   const type = answer.headers['content-type'] ?? ''
@@ -93,40 +87,4 @@ const kinds: Readonly<Record<string, readonly [type: string, status: number]>> =
 function problemOf({ error, message }: FaultBody): Problem {
   const [type = 'communication', status = 500] = kinds[error] ?? []
   return { type: ERROR_TYPES + type, status, detail: message }
-}
-
-async function postToEgress(
-  socketPath: string,
-  body: string,
-  signal: AbortSignal,
-): Promise<{ status: number; content: unknown }> {
-  try {
-    return await new Promise((resolve, reject) => {
-      const headers = {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      }
-      const asking = request(
-        { socketPath, method: 'POST', path: '/v1/fetch', headers, signal },
-        (response) => {
-          text(response)
-            .then((whole) => ({ status: response.statusCode ?? 0, content: readAnswer(whole) }))
-            .then(resolve, reject)
-        },
-      )
-      asking.on('error', reject)
-      asking.end(body)
-    })
-  } catch (error) {
-    if (signal.aborted) throw error
-    throw new Fault('unavailable', 'the egress is not reachable', { cause: error })
-  }
-}
-
-function readAnswer(whole: string): unknown {
-  const content = JSON.parse(whole) as Partial<FaultBody>
-  const known =
-    content.error === undefined || (faultKinds as readonly string[]).includes(content.error)
-  if (!known) throw new Error('unexpected response from the egress')
-  return content
 }

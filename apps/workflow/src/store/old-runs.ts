@@ -6,7 +6,7 @@ import type { WorkflowTables } from './database.ts'
 const AT_ONCE = 100
 
 /**
- * Deletes runs that ended so many days ago, with their child runs, steps, logs and interactions. Returns the number of deleted
+ * Deletes runs that ended so many days ago, and whose grants have ended, with their child runs, steps, logs and interactions. Returns the number of deleted
  * outermost runs. Several servers may call it at once: one of them does the work. It ends early if the signal aborts.
  */
 export async function deleteOldRuns(
@@ -25,8 +25,8 @@ export async function deleteOldRuns(
         with old as materialized (
           select org, id from execution
           where ended_at < clock_timestamp() - make_interval(days => ${days}) and parent is null
-            and not exists (select from execution inner_run where inner_run.org = execution.org
-              and inner_run.parent = execution.id and inner_run.ended_at is null)
+            and grant_ended and not exists (select from execution inner_run where inner_run.org = execution.org
+              and inner_run.parent = execution.id and (inner_run.ended_at is null or not inner_run.grant_ended))
           order by ended_at limit ${AT_ONCE})
         delete from execution using old where execution.org = old.org and execution.id = old.id
         returning 1`.execute(tx)

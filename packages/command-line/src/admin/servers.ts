@@ -15,7 +15,7 @@ export const serverAdmin = {
     name: 'admin init',
     usage: '',
     summary:
-      'create a cloud: configuration, issuers, certificates, tables, first administrator; a second run changes only --console, --workflow, --original and --original-listen',
+      'create a cloud: configuration, issuers, certificates, tables, first administrator; a second run changes only --console, --workflow, --egress, --original and --original-listen',
     examples: [
       'sudo skerry admin init --base https://cloud.example --database postgres://skerry@db.example/cloud',
       'sudo skerry admin init --console console.example',
@@ -43,6 +43,10 @@ export const serverAdmin = {
       workflow: valued(
         'ADDRESS:PORT,...',
         'listeners of workflow servers for cells (--machines of admin workflow-server create); the web UI shows their workflows',
+      ),
+      egress: valued(
+        'SOCKET',
+        'socket of the egress on the machine of each cell; webhooks are sent through it',
       ),
       original: valued('https://NAME:PORT', 'public URL for clients of the original API'),
       'original-listen': valued(

@@ -6,7 +6,7 @@ const user = object({ user: text, org: text, role: text }, { enabled: truth })
 const enabled = object({ org: text, enabled: truth })
 const bound = (what: string) => valued('N|none', `most ${what}, or none for no limit`)
 const ROLES =
-  'user, author, "console only", "organisation administrator", or in System "system administrator"'
+  'user, author, "console only", "organisation administrator", in System "system administrator", or one that the organisation has made'
 
 /** Organisations with their quotas, users, API tokens, templates and leases. */
 export const tenantAdmin = {
@@ -90,11 +90,12 @@ export const tenantAdmin = {
     name: 'admin user set',
     usage: 'USER@ORG',
     summary:
-      'change the role or password of a user, or enable or disable the user; effective at once',
+      'change the role, password or state of a user, or remove lost second factors; effective at once',
     examples: [
       "sudo skerry admin user set bob@blue --role 'organisation administrator'",
       'sudo skerry admin user set bob@blue --disable',
       'sudo skerry admin user set bob@blue --password',
+      'sudo skerry admin user set bob@blue --remove-second-factors',
     ],
     next: 'skerry admin user list shows the result',
     options: {
@@ -102,6 +103,7 @@ export const tenantAdmin = {
       enable: flag('let the user log in again'),
       disable: flag('log out the user and reject their logins'),
       password: flag('set the password from standard input and end all sessions of the user'),
+      'remove-second-factors': flag('remove all second factors and recovery codes of the user'),
     },
     output: user,
   }),

@@ -14,6 +14,9 @@ import type { VmRecord } from '../host/record.ts'
 import { leasedOn, rereadEntries } from './dhcp-server.ts'
 import { ensureNetworkOf } from './org-network.ts'
 
+/** Held while an entry is written or removed. */
+const LOCK = 'entries of the DHCP server'
+
 /**
  * Reserves a DHCP address for a VM for its whole life, across all restarts. The DHCP server watches
  * a directory with one file per VM. Changing the reservation through libvirt would remove and
@@ -25,7 +28,7 @@ export async function fixAddress(host: Host, record: VmRecord): Promise<VmRecord
   // Choosing and remembering are one synchronous step, so that no other VM chooses the same address.
   const address = firstFree(host, segment, record.uuid, leased)
   const fixed = host.records.remember({ ...record, address })
-  await writeEntry(host.paths, fixed)
+  await host.locks.run(LOCK, () => writeEntry(host.paths, fixed))
   return fixed
 }
 
@@ -37,7 +40,7 @@ export async function keepAddress(host: Host, record: VmRecord): Promise<VmRecor
   const isTaken = host.records.all().some((each) => each.uuid !== uuid && each.address === address)
   // The same organisation may have a different network here.
   if (isTaken || !isFixedIn(segment, address)) return fixAddress(host, record)
-  await writeEntry(host.paths, record)
+  await host.locks.run(LOCK, () => writeEntry(host.paths, record))
   return record
 }
 
@@ -50,23 +53,32 @@ const segmentOf = async (host: Host, { network }: VmRecord): Promise<Segment> =>
  * has that card, and the range is large enough not to reuse the address. An organisation's is small.
  */
 export async function freeAddress(host: Host, { uuid, network }: VmRecord): Promise<void> {
-  await rm(join(fixedAddressesDirectory(host.paths, network), uuid), { force: true })
+  const entry = join(fixedAddressesDirectory(host.paths, network), uuid)
+  await host.locks.run(LOCK, () => rm(entry, { force: true }))
   if (network !== undefined) await rereadEntries(host, network)
 }
 
-/** Restores missing entries and removes those of deleted VMs. */
-export async function settleAddresses({ paths, records }: Host): Promise<void> {
-  const all = records.all()
-  for (const network of new Set([undefined, ...all.map((each) => each.network)])) {
-    const directory = fixedAddressesDirectory(paths, network)
-    // The DHCP server runs as another user and reads this directory.
-    await makeDirectory(directory, PUBLIC_DIRECTORY)
-    const left = new Set(await readdir(directory))
-    for (const record of all.filter((each) => each.network === network)) {
-      if (!left.delete(record.uuid) && record.address !== undefined) await writeEntry(paths, record)
-    }
-    for (const name of left) await rm(join(directory, name), { force: true })
+/**
+ * Restores missing entries and removes those of deleted VMs. VMs are created and deleted meanwhile:
+ * a creation remembers its record before it writes the entry, a deletion marks its record before it
+ * removes the entry.
+ */
+export async function settleAddresses(host: Host): Promise<void> {
+  for (const network of new Set([undefined, ...host.records.all().map((each) => each.network)])) {
+    await host.locks.run(LOCK, () => settleEntries(host, network))
   }
+}
+
+async function settleEntries({ paths, records }: Host, network?: string): Promise<void> {
+  const directory = fixedAddressesDirectory(paths, network)
+  // The DHCP server runs as another user and reads this directory.
+  await makeDirectory(directory, PUBLIC_DIRECTORY)
+  const left = new Set(await readdir(directory))
+  for (const record of records.all()) {
+    if (record.network !== network || record.phase === 'leaving') continue
+    if (!left.delete(record.uuid) && record.address !== undefined) await writeEntry(paths, record)
+  }
+  for (const name of left) await rm(join(directory, name), { force: true })
 }
 
 const NONE: ReadonlySet<string> = new Set()

@@ -16,10 +16,8 @@ const LIBVIRTS_OWN = 'driver.pid'
  * status and starting QEMU finds the file when it restarts, believes forever that the domain is
  * starting, and lets no one start or stop it. So the file must be removed while libvirtd is down.
  */
-export async function clearUnstarted(
-  { qemuPids }: Paths,
-  records: readonly VmRecord[],
-): Promise<void> {
+export async function clearUnstarted(paths: Paths, records: readonly VmRecord[]): Promise<void> {
+  const { qemuPids } = paths
   const names = new Set(await readdir(qemuPids).catch(() => []))
   for (const record of records) {
     const domain = domainName(record)
@@ -28,22 +26,27 @@ export async function clearUnstarted(
     if (!/^<domstatus [^>]*\bpid='0'/m.test(await readHead(status))) continue
     for (const file of [join(qemuPids, `${domain}.pid`), status]) await rm(file, { force: true })
   }
-  await clearPids(qemuPids, names)
+  for (const name of names) {
+    if (name.endsWith('.pid') && name !== LIBVIRTS_OWN) await clearPid(paths, name.slice(0, -4))
+  }
 }
 
 /**
- * Removes pid files of dead processes for which libvirt has no status file: a libvirtd that dies
- * while it stops a domain may have removed only the status. A starting domain gets its status file
- * before its pid file.
+ * Removes the pid file of a domain that does not run: a libvirtd that dies while it stops a domain
+ * may have removed only the status. While libvirtd is up, the caller holds the VM's lock: when it
+ * was lost, the process may still have been ending, or about to write the file, which libvirt's
+ * child does after the status, also when its parent is gone.
  */
-async function clearPids(qemuPids: string, names: ReadonlySet<string>): Promise<void> {
-  for (const name of names) {
-    if (!name.endsWith('.pid') || name === LIBVIRTS_OWN) continue
-    if (names.has(name.replace(/\.pid$/, '.xml'))) continue
-    const pid = (await readHead(join(qemuPids, name))).trim()
-    if (/^\d+$/.test(pid) && existsSync(`/proc/${pid}`)) continue
-    await rm(join(qemuPids, name), { force: true })
-  }
+export async function clearPid({ qemuPids }: Paths, domain: string): Promise<void> {
+  const file = join(qemuPids, `${domain}.pid`)
+  if (!existsSync(file) || (await namesProcess(file))) return
+  // A start writes the status before the pid file.
+  if (!existsSync(join(qemuPids, `${domain}.xml`))) await rm(file, { force: true })
+}
+
+async function namesProcess(pidFile: string): Promise<boolean> {
+  const pid = (await readHead(pidFile)).trim()
+  return /^\d+$/.test(pid) && existsSync(`/proc/${pid}`)
 }
 
 async function readHead(file: string): Promise<string> {

@@ -1,9 +1,14 @@
-// The package is CommonJS, and Node cannot detect its named exports: import the default.
-// oxlint-disable-next-line import/default -- see above.
-import sdk from '@serverlessworkflow/sdk'
+import { createRequire } from 'node:module'
+
+import type * as Sdk from '@serverlessworkflow/sdk'
 
 import type { DefinitionDocument } from '../definition/definition.ts'
 import { sortTask, type ListedTask, type Task, type TaskKind } from '../definition/task.ts'
+
+const require = createRequire(import.meta.url)
+
+/** Loaded with the first definition: the SDK compiles all of its schemas then, which takes most of a second. */
+const loadSdk = (): typeof Sdk => require('@serverlessworkflow/sdk')
 
 /** The SDK's schema name of each task kind. */
 const schemaOf: Readonly<Record<TaskKind, string>> = {
@@ -57,9 +62,9 @@ function validateBy(
   at: string,
   report: (at: string, message: string) => void,
 ): void {
+  const { validate } = loadSdk()
   try {
-    // oxlint-disable-next-line import/no-named-as-default-member -- see above.
-    sdk.validate(schema, value)
+    validate(schema, value)
   } catch (error) {
     const { place, message } = deepestError(error instanceof Error ? error.message : String(error))
     report(`${at}${place}`, `DSL schema: ${message}`)

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
 import { Fault } from '@skerry/fault'
-import { Type, type Static, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Static, type TSchema, Type } from '@skerry/schema'
 
 const closed = { additionalProperties: false }
 

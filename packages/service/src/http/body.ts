@@ -1,6 +1,5 @@
 import { Fault } from '@skerry/fault'
-import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Static, type TSchema } from '@skerry/schema'
 
 import type { Body } from './route.ts'
 

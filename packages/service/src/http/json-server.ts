@@ -6,6 +6,7 @@ import type { Server as SecureServer } from 'node:https'
 import { Fault, faultBody, httpStatus } from '@skerry/fault'
 
 import { parseJson } from './body.ts'
+import { readBytes } from './read-bytes.ts'
 
 /** Answers every request; `toFault` translates an error for the caller, and logs it if that is worth a line. */
 export function serveJson(
@@ -32,14 +33,8 @@ export const internalFault =
   }
 
 export async function readJson(request: IncomingMessage, bytesMax: number): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw new Fault('invalid', 'the body is too large')
-    chunks.push(chunk)
-  }
-  return parseJson(Buffer.concat(chunks).toString('utf8'))
+  const tooLarge = () => new Fault('invalid', 'the body is too large')
+  return parseJson((await readBytes(request, bytesMax, tooLarge)).toString('utf8'))
 }
 
 /** JSON for one of our programs. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 
 import { Fault } from '@skerry/fault'
+import { Compile } from '@skerry/schema'
 import type {
   FastifyInstance,
   FastifyReply,
@@ -8,7 +9,6 @@ import type {
   onRequestAsyncHookHandler,
   RouteOptions,
 } from 'fastify'
-import { Compile } from 'typebox/compile'
 
 import { boundIdleOnly, endRefused } from './listener.ts'
 import type { Answer, Body, Route } from './route.ts'

@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from 'typebox'
+import type { TObject, TSchema } from '@skerry/schema'
 
 import type { Route } from './route.ts'
 

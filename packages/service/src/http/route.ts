@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 
-import type { Static, TObject, TSchema } from 'typebox'
+import type { Static, TObject, TSchema } from '@skerry/schema'
 
 /** The body of a request: its description for the reference, and its parser. */
 export interface Body<T> {

@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 
 import { Fault } from '@skerry/fault'
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from '@skerry/schema'
 
 import { closeListener, pathOf, refuseWrite, sendJsonLine, sendText } from '../http/json-server.ts'
 import { listenerBounds } from '../http/listener-bounds.ts'

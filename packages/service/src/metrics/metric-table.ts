@@ -101,6 +101,24 @@ export const metricTable = {
     of: ['cell'],
     help: 'Time since the end of the last hour whose usage is summed up.',
   },
+  skerry_webhooks: {
+    type: 'gauge',
+    labels: ['state'],
+    of: ['cell'],
+    help: 'Webhooks of the cloud: working, failing (the receiver takes nothing), given-up (disabled because of that), or asked (disabled by an administrator).',
+  },
+  skerry_webhook_failing_seconds: {
+    type: 'gauge',
+    labels: ['org'],
+    of: ['cell'],
+    help: 'For how long the receiver of a webhook has taken nothing, the longest of an organisation by its id; only failing ones.',
+  },
+  skerry_webhook_messages_total: {
+    type: 'counter',
+    labels: ['result'],
+    of: ['cell'],
+    help: 'Messages of webhooks that this cell sent: taken, refused (or not answered), unsent (the egress is away).',
+  },
   skerry_host_unheard_seconds: {
     type: 'gauge',
     labels: ['host'],

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 
@@ -28,9 +29,16 @@ export interface RunningProgram {
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
+/**
+ * By then a server has loaded its modules, and their compiled code goes to Node's compile cache, if it has one. Node itself writes it
+ * when a process ends, but never for one that is killed.
+ */
+const LOADED_MS = 10_000
+
 /** Runs a program from its start to its exit: umask, signals, log, exit codes. */
 export async function runProgram(program: MainProgram, args: readonly string[]): Promise<void> {
   process.umask(program.umask ?? 0o077)
+  setTimeout(flushCompileCache, LOADED_MS).unref()
   const stopping = new AbortController()
   const running: RunningProgram = {
     stopSignal() {

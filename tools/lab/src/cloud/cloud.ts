@@ -213,6 +213,9 @@ async function prepare(
     ...(original ? ['--original', original.url] : []),
     // The web UI shows the workflows of one server: two in a lab share no workflows.
     ...(workflows[0] ? ['--workflow', workflows[0].machines] : []),
+    // Without a workflow server nothing listens there, and webhooks wait.
+    '--egress',
+    join(workflows[0]?.dir ?? first.dir, 'egress', 'egress.sock'),
   ]
   const said = await administer(
     ['init', '--base', url, ...at(first), ...engines, ...kept, ...shown, '--password-stdin'],

@@ -1,7 +1,7 @@
 // A separate database for a test.
 import { randomBytes } from 'node:crypto'
 
-import type { Postgres } from './postgres.ts'
+import type { Postgres, Prepare } from './postgres.ts'
 
 export interface FreshDatabase extends AsyncDisposable {
   readonly name: string
@@ -9,16 +9,14 @@ export interface FreshDatabase extends AsyncDisposable {
   readonly url: string
 }
 
-export type Prepare = (url: string) => Promise<void>
-
 const prepared = new WeakMap<Postgres, Map<Prepare, Promise<string>>>()
 
 /**
  * Creates a database that is deleted with the test. The work of `prepare`, such as migrations, is done once per server and copied
- * from then on; `prepare` must have closed its connections when it returns.
+ * from then on, or was done before the server started; `prepare` must have closed its connections when it returns.
  */
 export async function freshDatabase(postgres: Postgres, prepare?: Prepare): Promise<FreshDatabase> {
-  const template = prepare === undefined ? 'template1' : await templateOf(postgres, prepare)
+  const template = prepare === undefined ? 'template0' : await templateOf(postgres, prepare)
   const name = newName('test')
   await postgres.psql(`create database ${name} template ${template}`)
   return {
@@ -32,6 +30,7 @@ export async function freshDatabase(postgres: Postgres, prepare?: Prepare): Prom
 }
 
 async function templateOf(postgres: Postgres, prepare: Prepare): Promise<string> {
+  if (postgres.preparedBy === prepare) return 'template1'
   const known = prepared.get(postgres) ?? new Map<Prepare, Promise<string>>()
   prepared.set(postgres, known)
   const found = known.get(prepare) ?? makeTemplate(postgres, prepare)
@@ -41,7 +40,7 @@ async function templateOf(postgres: Postgres, prepare: Prepare): Promise<string>
 
 async function makeTemplate(postgres: Postgres, prepare: Prepare): Promise<string> {
   const name = newName('template')
-  await postgres.psql(`create database ${name}`)
+  await postgres.psql(`create database ${name} template template0`)
   await prepare(postgres.urlOf(name))
   return name
 }

@@ -32,6 +32,18 @@ export interface PostgresOptions {
   readonly port?: number
   /** The named network on whose loopback it listens. Default: the machine's own. */
   readonly netns?: string
+  /** What its databases are prepared with. Default: nothing. */
+  readonly prepared?: Prepared
+}
+
+/** Fills the database at this URL. */
+export type Prepare = (url: string) => Promise<void>
+
+/** Prepares databases, once for all servers of this machine. */
+export interface Prepared {
+  readonly by: Prepare
+  /** The directories whose files define the result: if one changes, it is prepared again. */
+  readonly from: readonly string[]
 }
 
 export interface Postgres extends AsyncDisposable {
@@ -42,6 +54,8 @@ export interface Postgres extends AsyncDisposable {
   /** The current pid of its first process. */
   readonly pid: number
   readonly log: string
+  /** What template1 was prepared with, if it was. */
+  readonly preparedBy: Prepare | undefined
   urlOf(database: string, user?: string): string
   /** Runs SQL as the superuser and returns psql's output: rows in lines, columns separated by "|". */
   psql(sql: string, database?: string): Promise<string>
@@ -62,13 +76,22 @@ export async function startPostgres(dir: string, options: PostgresOptions = {}):
   const postgres = await prepare(dir, options)
   if (!existsSync(join(postgres.data, 'PG_VERSION'))) {
     const { data } = postgres
+    const { prepared, netns } = options
     const init = ['-D', data, '-A', 'trust', '--no-sync', '--no-instructions']
     await fillData({
       data,
       command: [join(POSTGRES_PROGRAMS, 'initdb'), ...init, '--locale=C.UTF-8', '--encoding=UTF8'],
-      asServer: (command) => asPostgres(command, options.netns),
+      asServer: (command) => asPostgres(command, netns),
       // In its network too, so that removing the lab finds it there.
-      inside: (command) => inNetworkNamed(options.netns, command),
+      inside: (command) => inNetworkNamed(netns, command),
+      preparation: prepared && {
+        from: prepared.from,
+        run: async () => {
+          await postgres.start()
+          await prepared.by(postgres.urlOf('template1'))
+          await postgres.stop()
+        },
+      },
     })
   }
   await postgres.start()
@@ -110,6 +133,10 @@ class Server implements Postgres {
 
   get port(): number {
     return this.#port
+  }
+
+  get preparedBy(): Prepare | undefined {
+    return this.#options.prepared?.by
   }
 
   get url(): string {

@@ -4,11 +4,17 @@ import { linkTo } from '@skerry/cloud-client'
 import { renderTable, type TableColumn } from '@skerry/command-line'
 import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
-import { adminOrg } from '../../cloud/admin-org.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { command } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
-import type { CloudSession } from '../../vms/cloud-session.ts'
+import { entryNamed, orgOption, readOrgList, removeEntry, type OrgList } from './org-list.ts'
+
+const list: OrgList = {
+  called: 'identity server',
+  type: 'admin.identityProviders',
+  element: 'IdentityProviderReference',
+  listed: 'skerry identity list',
+}
 
 interface IdentityServer {
   readonly name: string
@@ -16,6 +22,8 @@ interface IdentityServer {
   readonly urls: readonly string[]
   readonly enabled: boolean
   readonly groups: Readonly<Record<string, string>>
+  /** Of an OpenID Connect server: the address that it must know. */
+  readonly redirectUrl?: string
   /** Since when it does not answer; absent if it does. */
   readonly silentSince?: string
   /** Since when its mass departure of users is not believed. */
@@ -51,6 +59,7 @@ const textsIn = (document: Element | undefined, name: string): readonly string[]
 function serverIn(document: Element | undefined): IdentityServer {
   const [silentSince] = textsIn(document, 'SilentSince')
   const [doubtedSince] = textsIn(document, 'DoubtedSince')
+  const [redirectUrl] = textsIn(document, 'RedirectUrl')
   return {
     name: attribute(document, 'name') ?? '',
     kind: attribute(document, 'kind') ?? '',
@@ -62,26 +71,10 @@ function serverIn(document: Element | undefined): IdentityServer {
         attribute(each, 'role') ?? '',
       ]),
     ),
+    ...(redirectUrl !== undefined && { redirectUrl }),
     ...(silentSince !== undefined && { silentSince }),
     ...(doubtedSince !== undefined && { doubtedSince }),
   }
-}
-
-const listOf = async (side: CloudSession, org: string | undefined): Promise<Element> =>
-  side.cloud.get(linkTo(await adminOrg(side, org), 'down', 'admin.identityProviders'))
-
-async function serverNamed(
-  side: CloudSession,
-  org: string | undefined,
-  name: string,
-): Promise<Element> {
-  const found = childrenByLocalName(await listOf(side, org), 'IdentityProviderReference').find(
-    (each) => attribute(each, 'name') === name,
-  )
-  if (found) return side.cloud.get(attribute(found, 'href') ?? '')
-  throw new Failure('refused', `there is no identity server ${name}`, {
-    hint: 'skerry identity list lists them',
-  })
 }
 
 /** GROUP=ROLE, where GROUP may be a DN and contain = itself. */
@@ -91,7 +84,75 @@ function groupRole(word: string): Element {
   throw new Failure('usage', `--group must be like developers=author, not ${word}`)
 }
 
-const inOrg = { type: 'string', value: 'ORG', doc: 'organisation (default: yours)' } as const
+interface CreateOptions {
+  readonly server?: readonly string[] | undefined
+  readonly reader?: string | undefined
+  readonly base?: string | undefined
+  readonly people?: string | undefined
+  readonly groups?: string | undefined
+  readonly 'start-tls'?: boolean | undefined
+  readonly 'active-directory'?: boolean | undefined
+  readonly issuer?: string | undefined
+  readonly client?: string | undefined
+  readonly scopes?: string | undefined
+  readonly domain?: string | undefined
+  readonly 'name-claim'?: string | undefined
+  readonly 'groups-claim'?: string | undefined
+  readonly 'proof-days'?: string | undefined
+}
+
+interface ServerSecrets {
+  readonly ca: string | undefined
+  readonly secret: string
+}
+
+/** The kind of the server, and the user or client that a cell logs in as. */
+function kindOf(options: CreateOptions): readonly [kind: 'ldap' | 'oidc', login: string] {
+  const { server = [], reader, base, issuer, client } = options
+  if (issuer !== undefined) {
+    if (client !== undefined && server.length === 0) return ['oidc', client]
+    throw new Failure('usage', 'give --issuer and --client, without --server')
+  }
+  if (server.length > 0 && reader !== undefined && base !== undefined) return ['ldap', reader]
+  throw new Failure('usage', 'give --server, --reader and --base, or --issuer and --client')
+}
+
+function ldapElements(options: CreateOptions, { ca, secret }: ServerSecrets) {
+  const { server = [], reader, base, people, groups } = options
+  const isAd = options['active-directory'] === true
+  return [
+    ...server.map((url) => element('Url', {}, url)),
+    options['start-tls'] === true && element('StartTls', {}, 'true'),
+    ca !== undefined && element('Ca', {}, ca),
+    element('Reader', {}, reader),
+    element('Password', {}, secret),
+    element('Base', {}, base),
+    element('People', {
+      base: people,
+      ...(isAd && {
+        filter: '(&(objectCategory=person)(objectClass=user))',
+        name: 'sAMAccountName',
+        subject: 'objectGUID',
+      }),
+    }),
+    element('Groups', { base: groups, ...(isAd && { nested: 'rule' }) }),
+  ]
+}
+
+function openIdElements(options: CreateOptions, { ca, secret }: ServerSecrets) {
+  const { issuer, client, scopes, domain } = options
+  return [
+    element('Url', {}, issuer),
+    ca !== undefined && element('Ca', {}, ca),
+    element('Client', {}, client),
+    element('Password', {}, secret),
+    scopes !== undefined && element('Scopes', {}, scopes),
+    element('Claims', { name: options['name-claim'], groups: options['groups-claim'] }),
+    domain !== undefined && element('Domain', {}, domain),
+    options['proof-days'] !== undefined && element('ProofDays', {}, options['proof-days']),
+  ]
+}
+
 const groupOption = {
   type: 'string',
   value: 'GROUP=ROLE',
@@ -107,12 +168,12 @@ export const identity = [
     summary: 'list the identity servers of an organisation, and the roles of their groups',
     examples: ['skerry identity list', 'skerry identity list --org blue'],
     next: 'skerry identity test NAME asks one',
-    options: { org: inOrg },
+    options: orgOption,
     async run(context, { options, json }) {
       const side = sessionIn(context)
       const servers: IdentityServer[] = []
       const found = childrenByLocalName(
-        await listOf(side, options.org),
+        await readOrgList(side, list, options.org),
         'IdentityProviderReference',
       )
       for (const each of found) {
@@ -128,14 +189,15 @@ export const identity = [
     asks: 'cloud',
     usage: 'NAME',
     summary:
-      'let users of an organisation log in with an LDAP server; the password of its reader is typed or read from standard input',
+      'let users of an organisation log in with an LDAP or OpenID Connect server; the password of its reader, or the secret of the client, is typed or read from standard input',
     examples: [
       "skerry identity create corp --org blue --server ldaps://ldap.corp.example --reader cn=reader,dc=corp,dc=example --base dc=corp,dc=example --group 'cloud-admins=organisation administrator' --group developers=author",
       'skerry identity create corp --server ldaps://dc1.corp.example --reader reader@corp.example --base dc=corp,dc=example --active-directory --ca corp.pem --group developers=author',
+      'skerry identity create sso --org blue --issuer https://login.corp.example/realms/corp --client skerry --group developers=author',
     ],
     next: 'skerry identity test NAME',
     options: {
-      org: inOrg,
+      ...orgOption,
       server: {
         type: 'string',
         value: 'URL',
@@ -155,41 +217,62 @@ export const identity = [
         type: 'boolean',
         doc: 'names are sAMAccountName, people are found by objectGUID, groups by one search',
       },
+      issuer: {
+        type: 'string',
+        value: 'URL',
+        doc: 'of an OpenID Connect server, instead of --server, as its tokens name it',
+      },
+      client: { type: 'string', value: 'ID', doc: 'what --issuer calls this cloud' },
+      scopes: {
+        type: 'string',
+        value: 'LIST',
+        doc: "what --issuer is asked for (default: 'openid profile groups')",
+      },
+      'name-claim': {
+        type: 'string',
+        value: 'CLAIM',
+        doc: 'the name of a user at --issuer (default: preferred_username)',
+      },
+      'groups-claim': {
+        type: 'string',
+        value: 'CLAIM',
+        doc: 'the groups of a user at --issuer (default: groups)',
+      },
+      domain: {
+        type: 'string',
+        value: 'DOMAIN',
+        doc: 'alice@DOMAIN of --issuer is alice here; other domains are refused',
+      },
+      'proof-days': {
+        type: 'string',
+        value: 'DAYS',
+        doc: 'who has not logged in with --issuer for so long loses all access (default: 30)',
+      },
       group: groupOption,
     },
     async run(context, { words: [name = ''], options, json }) {
       const side = sessionIn(context)
-      const { server = [], reader, base, people, groups, group = [] } = options
-      if (server.length === 0 || reader === undefined || base === undefined) {
-        throw new Failure('usage', 'give --server, --reader and --base')
-      }
-      const where = linkTo(await listOf(side, options.org), 'add', 'admin.identityProvider')
+      const { group = [] } = options
+      const [kind, login] = kindOf(options)
+      const where = linkTo(
+        await readOrgList(side, list, options.org),
+        'add',
+        'admin.identityProvider',
+      )
       const ca = options.ca === undefined ? undefined : await readFile(options.ca, 'utf8')
-      const secret = await context.readSecret(`password of ${reader}: `)
-      const isAd = options['active-directory'] === true
+      const secret = await context.readSecret(
+        `${kind === 'ldap' ? 'password' : 'secret'} of ${login}: `,
+      )
       const body = element(
         'IdentityProvider',
-        { name, kind: 'ldap' },
-        ...server.map((url) => element('Url', {}, url)),
-        options['start-tls'] === true && element('StartTls', {}, 'true'),
-        ca !== undefined && element('Ca', {}, ca),
-        element('Reader', {}, reader),
-        element('Password', {}, secret),
-        element('Base', {}, base),
-        element('People', {
-          base: people,
-          ...(isAd && {
-            filter: '(&(objectCategory=person)(objectClass=user))',
-            name: 'sAMAccountName',
-            subject: 'objectGUID',
-          }),
-        }),
-        element('Groups', { base: groups, ...(isAd && { nested: 'rule' }) }),
+        { name, kind },
+        ...(kind === 'ldap' ? ldapElements : openIdElements)(options, { ca, secret }),
         ...group.map(groupRole),
       )
       const made = serverIn(await side.cloud.act('POST', where, { body }))
+      const next = made.redirectUrl === undefined ? '' : `; register there: ${made.redirectUrl}`
       context.print(
-        json ? JSON.stringify(made, null, 2) : `identity server ${made.name} is created`,
+        json ? JSON.stringify(made, null, 2) : `identity server ${made.name} is created${next}`,
       )
     },
   }),
@@ -202,12 +285,12 @@ export const identity = [
       "skerry identity set corp --group 'cloud-admins=organisation administrator' --group developers=author",
     ],
     next: 'skerry identity list shows the result; users have their new roles within 15 minutes',
-    options: { org: inOrg, group: groupOption },
+    options: { ...orgOption, group: groupOption },
     async run(context, { words: [name = ''], options, json }) {
       const side = sessionIn(context)
       const { group = [] } = options
       if (group.length === 0) throw new Failure('usage', 'give --group GROUP=ROLE')
-      const document = await serverNamed(side, options.org, name)
+      const document = await entryNamed(side, list, options.org, name)
       const where = linkTo(document, 'edit', 'admin.groupRoles')
       const body = element('GroupRoles', {}, ...group.map(groupRole))
       const changed = serverIn(await side.cloud.act('PUT', where, { body }))
@@ -218,20 +301,21 @@ export const identity = [
     name: 'identity test',
     asks: 'cloud',
     usage: 'NAME',
-    summary: 'ask an identity server as its reader, and count the people and groups it finds',
+    summary: 'ask an identity server; with LDAP, count the people and groups its reader finds',
     examples: ['skerry identity test corp --org blue'],
     next: 'skerry login PROFILE URL --user USER@ORG, as a person of the directory',
-    options: { org: inOrg },
+    options: orgOption,
     async run(context, { words: [name = ''], options, json }) {
       const side = sessionIn(context)
-      const document = await serverNamed(side, options.org, name)
+      const document = await entryNamed(side, list, options.org, name)
       const tested = await side.cloud.act('POST', linkTo(document, 'test'))
       const answers = attribute(tested, 'answers') === 'true'
       const message = textsIn(tested, 'Message')[0] ?? ''
       if (!answers) throw new Failure('refused', message)
+      const [people, groups] = ['people', 'groups'].map((each) => attribute(tested, each))
       const counts = {
-        people: Number(attribute(tested, 'people')),
-        groups: Number(attribute(tested, 'groups')),
+        ...(people !== undefined && { people: Number(people) }),
+        ...(groups !== undefined && { groups: Number(groups) }),
       }
       context.print(json ? JSON.stringify({ name, ...counts }, null, 2) : message)
     },
@@ -243,14 +327,11 @@ export const identity = [
     summary: 'remove an identity server that no user depends on',
     examples: ['skerry identity rm corp --org blue'],
     next: 'skerry identity list lists the others',
-    options: { org: inOrg },
+    options: orgOption,
     async run(context, { words: [name = ''], options, json }) {
       const side = sessionIn(context)
-      const document = await serverNamed(side, options.org, name)
-      await side.cloud.act('DELETE', linkTo(document, 'remove'))
-      context.print(
-        json ? JSON.stringify({ removed: name }, null, 2) : `identity server ${name} is removed`,
-      )
+      const { removed, message } = await removeEntry(side, list, options.org, name)
+      context.print(json ? JSON.stringify({ removed }, null, 2) : message)
     },
   }),
 ]

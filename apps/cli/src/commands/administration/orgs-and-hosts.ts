@@ -7,6 +7,8 @@ import { kinds, oneNamed } from '../../cloud/named.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { command, type Command } from '../../command.ts'
 import { doAndSay } from '../../help/print-result.ts'
+import { Failure } from '../../terminal/failure.ts'
+import { yesOrNo } from '../../terminal/yes-or-no.ts'
 import type { CloudSession } from '../../vms/cloud-session.ts'
 
 interface Switch {
@@ -95,6 +97,40 @@ const orgCreate = command({
   },
 })
 
+const orgSet = command({
+  name: 'org set',
+  asks: 'cloud',
+  usage: 'ORG',
+  summary:
+    'require a second factor from the users of an organisation, or not (cloud administrators only)',
+  examples: [
+    'skerry org set blue --require-second-factor yes',
+    'skerry org set blue --require-second-factor no',
+  ],
+  next: 'users without one may only add one: skerry second-factor add NAME',
+  options: {
+    'require-second-factor': {
+      type: 'string',
+      value: 'yes|no',
+      doc: 'whether a login with a password needs a second factor',
+    },
+  },
+  async run(context, { words: [name = ''], options, json }) {
+    const required = yesOrNo('--require-second-factor', options['require-second-factor'])
+    if (required === undefined) throw new Failure('usage', 'give --require-second-factor')
+    const side = sessionIn(context)
+    const rule = element('SecondFactorRequired', {}, String(required))
+    const body = element('AdminOrg', {}, rule)
+    await side.cloud.act('PUT', linkTo(await adminOrg(side, name), 'edit'), { body })
+    const said = required ? 'requires a second factor' : 'requires no second factor'
+    context.print(
+      json
+        ? JSON.stringify({ name, secondFactorRequired: required }, null, 2)
+        : `organisation ${name} ${said}`,
+    )
+  },
+})
+
 const vdcCreate = command({
   name: 'vdc create',
   asks: 'cloud',
@@ -113,4 +149,9 @@ const vdcCreate = command({
   },
 })
 
-export const administration: readonly Command[] = [...switches.map(switchRow), orgCreate, vdcCreate]
+export const administration: readonly Command[] = [
+  ...switches.map(switchRow),
+  orgCreate,
+  orgSet,
+  vdcCreate,
+]

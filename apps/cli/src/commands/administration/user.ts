@@ -90,6 +90,7 @@ export const user = [
       "skerry user set rita --role 'organisation administrator'",
       'skerry user set rita@blue --disable',
       'skerry user set rita --password',
+      'skerry user set rita --remove-second-factors',
     ],
     next: 'skerry user list shows the result',
     options: {
@@ -97,9 +98,13 @@ export const user = [
       enable: { type: 'boolean', doc: 'let the user log in again' },
       disable: { type: 'boolean', doc: 'lock the user out; sessions and consoles are closed' },
       password: { type: 'boolean', doc: 'set a new password, typed or read from standard input' },
+      'remove-second-factors': {
+        type: 'boolean',
+        doc: 'remove all second factors of a user who lost them; the password alone logs in then',
+      },
     },
     async run(context, { words: [word = ''], options, json }) {
-      const { role, enable, disable } = options
+      const { role, enable, disable, 'remove-second-factors': removes = false } = options
       if (enable === true && disable === true) {
         throw new Failure('usage', 'give --enable or --disable, not both')
       }
@@ -113,6 +118,10 @@ export const user = [
         options.password === true
           ? await context.readSecret(`new password of ${word}: `)
           : undefined
+      if (removes) await side.cloud.act('POST', linkTo(document, 'removeSecondFactors'))
+      if (removes && Object.keys(options).length === 1) {
+        return report(context, json, userIn(document, names.org), 'changed')
+      }
       const body = element(
         'User',
         {},

@@ -2,11 +2,14 @@ import { readFile } from 'node:fs/promises'
 
 import {
   addAccessToken,
+  beginDeviceLogin,
   cloudByToken,
   cloudOrigin,
   isAccessToken,
   logIn,
   logOut,
+  takeDeviceToken,
+  type Cloud,
   type CloudAddress,
 } from '@skerry/cloud-client'
 import { Fault } from '@skerry/fault'
@@ -15,6 +18,7 @@ import { attribute } from '@skerry/xml'
 import { failureOf } from '../../cloud/failure.ts'
 import { revokeToken } from '../../cloud/revoke-token.ts'
 import { command, type CliContext } from '../../command.ts'
+import { openBrowser } from '../../machine/open-browser.ts'
 import { rowOf } from '../../profiles/profile-row.ts'
 import {
   profileIn,
@@ -24,6 +28,8 @@ import {
 } from '../../profiles/profiles.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { showProgress } from '../../terminal/progress.ts'
+import { codeOption, codesOf, logInByPassword } from './log-in-by-password.ts'
+import { readSecondFactors } from './read-second-factors.ts'
 
 export const login = command({
   name: 'login',
@@ -31,13 +37,22 @@ export const login = command({
   usage: 'PROFILE [URL]',
   summary: 'log in to a cloud, save it as a profile and make that the active one',
   examples: [
+    'skerry login work https://cloud.example',
     'skerry login work https://cloud.example --user bob@blue',
     'skerry login lab https://127.0.0.1:8443 --user alice@eng --ca lab.pem --workflow https://127.0.0.1:8281',
     'skerry login work',
   ],
   next: 'skerry list; skerry use local switches back to the VMs of this machine',
   options: {
-    user: { type: 'string', value: 'USER@ORG', doc: 'user name (default: as at the last login)' },
+    user: {
+      type: 'string',
+      value: 'USER@ORG',
+      doc: 'log in with the password of this user (default: as at the last login; without one, a person allows it in a browser)',
+    },
+    browser: {
+      type: 'boolean',
+      doc: 'let a person allow it in a browser, also if a user is known',
+    },
     ca: { type: 'string', value: 'FILE', doc: 'file of additional CA certificates to trust' },
     workflow: { type: 'string', value: 'URL', doc: 'URL of the workflow server of the cloud' },
     vdc: { type: 'string', value: 'VDC', doc: 'data centre for new VMs, if there are several' },
@@ -49,23 +64,25 @@ export const login = command({
       type: 'boolean',
       doc: 'read an existing token from standard input instead of a password',
     },
+    ...codeOption,
   },
   async run(context, { words: [name = '', url], options, json }) {
     requireProfileName(name)
     const known = await context.profiles.read()
     const before = profileIn(known, name)
     const address = url ?? before?.url
-    const user = options.user ?? before?.user
+    const user = options.browser === true ? options.user : (options.user ?? before?.user)
     if (address === undefined) {
       throw new Failure('refused', `URL is missing: there is no profile ${name} yet`, {
-        hint: `e.g. skerry login ${name} https://cloud.example --user USER@ORG`,
+        hint: `e.g. skerry login ${name} https://cloud.example`,
       })
     }
     const at = await addressOf(address, options.ca, before)
     const { workflow = before?.workflow, vdc = before?.vdc } = options
-    const proof = await prove(context, at, {
+    const { isLimited, ...proof } = await prove(context, at, {
       name,
       user,
+      codes: options.code,
       byToken: options['token-stdin'] === true,
       session: options.session === true,
     })
@@ -73,6 +90,12 @@ export const login = command({
     const profile: Profile = { ...at, ...proof, ...more }
     await context.profiles.write(withProfile(known, name, profile, name))
     if (before) await revokeToken(before)
+    if (isLimited) {
+      context.complain(
+        'this organisation requires a second factor: until then you may only add one',
+      )
+      context.complain(`next: skerry second-factor add phone, then skerry login ${name}`)
+    }
     if (json) return context.print(JSON.stringify(rowOf(name, name, profile), null, 2))
     return context.print(`${profile.user} is logged in to ${name}, now the active profile`)
   },
@@ -108,9 +131,14 @@ interface LoginRequest {
   readonly user: string | undefined
   readonly byToken: boolean
   readonly session: boolean
+  /** Of the second factor. */
+  readonly codes: readonly string[] | undefined
 }
 
-type Proof = Pick<Profile, 'user' | 'token' | 'tokenHref'>
+type Proof = Pick<Profile, 'user' | 'token' | 'tokenHref'> & {
+  /** The user may only add a second factor. */
+  readonly isLimited?: boolean
+}
 
 /** The credentials that a profile stores; the password is never stored. */
 async function prove(
@@ -125,7 +153,7 @@ async function prove(
     if (error.kind === 'unauthenticated') {
       const hint = requested.byToken
         ? 'the token may have been revoked; log in with --user USER@ORG'
-        : 'check USER@ORG and the password, or the token; an administrator can set a new password'
+        : 'check USER@ORG and the password, the code if it was asked for, or the token; an administrator can set a new password'
       throw new Failure('refused', error.message, { cause: error, hint })
     }
     throw failureOf(error, { name: requested.name, profile: { ...at, user: '', token: '' } })
@@ -150,17 +178,57 @@ async function byPassword(
   requested: LoginRequest,
 ): Promise<Proof> {
   const { user, session } = requested
+  if (user === undefined && !session) return byBrowser(context, at)
   if (user === undefined || !user.includes('@')) {
     throw new Failure('refused', 'no user given', { hint: 'give --user USER@ORG' })
   }
   const password = await context.readSecret(`password of ${user}: `)
   if (isAccessToken(password)) return ownToken(at, user, password)
+  const readCode = codesOf(context, requested.codes)
+  const token = await logInByPassword(context, at, { user, password }, readCode)
+  const cloud = cloudByToken(at, token)
+  if (session) return { user, token }
   return showProgress(context, `logging in to ${at.url}`, async () => {
-    const token = await logIn(at, user, password)
-    if (session) return { user, token }
-    const cloud = cloudByToken(at, token)
-    const made = await addAccessToken(cloud, `skerry on ${context.machineName}`)
-    await logOut(cloud)
-    return { user, token: made.token, tokenHref: made.href }
+    try {
+      const made = await addAccessToken(cloud, `skerry on ${context.machineName}`)
+      await logOut(cloud)
+      return { user, token: made.token, tokenHref: made.href }
+    } catch (error) {
+      if (error instanceof Fault && error.kind === 'forbidden' && (await isLimited(cloud))) {
+        return { user, token, isLimited: true }
+      }
+      throw error
+    }
+  })
+}
+
+/** Whether the organisation requires a second factor, and the user has none. */
+async function isLimited(cloud: Cloud): Promise<boolean> {
+  const { required, factors } = await readSecondFactors(cloud)
+  return required && !factors.some(({ confirmed }) => confirmed)
+}
+
+/** Works with every way to log in that the cloud has. The code is compared, so that a user does not allow the program of someone else. */
+async function byBrowser(context: CliContext, at: CloudAddress): Promise<Proof> {
+  const asked = await beginDeviceLogin(at, `skerry on ${context.machineName}`)
+  context.complain(`open ${asked.page} and enter ${asked.code}`)
+  if (context.browser !== undefined) await openBrowser(context, asked.pageWithCode)
+  const until = context.now() + asked.expiresMs
+  let { intervalMs } = asked
+  return showProgress(context, 'waiting for the browser', async () => {
+    while (context.now() < until) {
+      await context.wait(intervalMs)
+      const given = await takeDeviceToken(at, asked.device)
+      if (given === 'slow-down') intervalMs += asked.intervalMs
+      else if (given === 'denied')
+        throw new Failure('refused', 'the login was refused in the browser')
+      else if (given === 'over') break
+      else if (given !== 'pending') {
+        const session = await cloudByToken(at, given.token).session()
+        const user = `${attribute(session, 'user')}@${attribute(session, 'org')}`
+        return { user, token: given.token, tokenHref: given.href }
+      }
+    }
+    throw new Failure('refused', 'the login was not allowed in time', { hint: 'run it again' })
   })
 }

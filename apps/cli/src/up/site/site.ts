@@ -84,6 +84,7 @@ export const files = (dir: string) => ({
   console: join(dir, 'console'),
   workflow: join(dir, 'workflow'),
   egress: join(dir, 'workflow', 'egress.json'),
+  egressSocket: join(dir, 'workflow', 'egress', 'egress.sock'),
   network: join(dir, 'network'),
   networkConfig: join(dir, 'network', 'network.json'),
   networkData: join(dir, 'network', 'data'),
@@ -123,6 +124,7 @@ export function siteOf(dir: string, settled: SitePlan, node: string): Site {
       listens: [listenFor(base), machines],
       after: below,
       user: 'skerry-cell',
+      groups: ['skerry-egress'],
       config: at.cloud,
     }),
     server(

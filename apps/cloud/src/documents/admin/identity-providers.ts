@@ -2,8 +2,14 @@ import type { OrgId } from '@skerry/vm'
 import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../../auth/caller.ts'
-import type { IdentityProviderRow, WholeProvider } from '../../directories/identity-providers.ts'
+import {
+  settingsOf,
+  type IdentityProviderRow,
+  type WholeProvider,
+} from '../../directories/identity-providers.ts'
 import { may } from '../../domain/authorize.ts'
+import type { LdapSettings } from '../../domain/ldap-settings.ts'
+import { loginPaths, type OpenIdSettings } from '../../domain/openid-settings.ts'
 import { link, type Hrefs } from '../../http/links.ts'
 
 export function identityProviderList(
@@ -25,13 +31,14 @@ export function identityProviderList(
   )
 }
 
-/** Never contains the password of the reader. */
+/** Never contains the secret. */
 export function identityProvider(
   { provider, groups }: WholeProvider,
   { dialect, principal }: Caller,
   hrefs: Hrefs,
 ): Element {
-  const { id, org, name, kind, settings, disabled } = provider
+  const { id, org, name, kind, disabled } = provider
+  const how = settingsOf(provider)
   const { silent_since: silent, doubted_since: doubted } = provider
   const type = dialect.media('admin.identityProvider')
   const href = hrefs.identityProvider(id)
@@ -45,18 +52,48 @@ export function identityProvider(
     edits && link('test', `${href}/action/test`),
     link('edit', `${href}/groups`, { type: dialect.media('admin.groupRoles') }),
     element('IsEnabled', {}, String(!disabled)),
-    ...settings.urls.map((url) => element('Url', {}, url)),
-    settings.startTls && element('StartTls', {}, 'true'),
-    settings.ca !== undefined && element('Ca', {}, settings.ca),
-    element('Reader', {}, settings.reader),
-    element('Base', {}, settings.people.base),
-    element('People', { ...settings.people }),
-    element('Groups', { ...settings.groups }),
+    ...(how.kind === 'ldap' ? ldapElements(how.settings) : openIdElements(how.settings)),
+    // Only the listener with the web UI has the addresses that browsers come back to.
+    ...(kind === 'oidc' && dialect.pageCookie !== undefined
+      ? [
+          element('RedirectUrl', {}, hrefs.to(loginPaths.back(id))),
+          element('LogoutUrl', {}, hrefs.to(loginPaths.logout(id))),
+        ]
+      : []),
     ...groups.map((group) => element('GroupRole', { ...group })),
     silent !== null && element('SilentSince', {}, silent.toISOString()),
     doubted !== null && element('DoubtedSince', {}, doubted.toISOString()),
   )
 }
+
+const ldapElements = (settings: LdapSettings) => [
+  ...settings.urls.map((url) => element('Url', {}, url)),
+  settings.startTls && element('StartTls', {}, 'true'),
+  settings.ca !== undefined && element('Ca', {}, settings.ca),
+  element('Reader', {}, settings.reader),
+  element('Base', {}, settings.people.base),
+  element('People', { ...settings.people }),
+  element('Groups', { ...settings.groups }),
+]
+
+const openIdElements = ({
+  issuer,
+  ca,
+  client,
+  scopes,
+  claims,
+  domain,
+  ...more
+}: OpenIdSettings) => [
+  element('Url', {}, issuer),
+  ca !== undefined && element('Ca', {}, ca),
+  element('Client', {}, client),
+  element('Scopes', {}, scopes),
+  element('Claims', { ...claims }),
+  domain !== undefined && element('Domain', {}, domain),
+  ...more.acr.map((each) => element('Acr', {}, each)),
+  element('ProofDays', {}, String(more.proofDays)),
+]
 
 export interface TestedProvider {
   readonly answers: boolean

@@ -72,7 +72,7 @@ export function adminOrg(
   hrefs: Hrefs,
 ): Element {
   const { media } = dialect
-  const { id, name, disabled } = org
+  const { id, name, disabled, second_factor_required: isFactorRequired } = org
   const href = hrefs.adminOrg(id)
   const rules = may(principal, 'cloud:admin')
   return element(
@@ -87,12 +87,15 @@ export function adminOrg(
     link('down', hrefs.orgUsage(id), { type: media('admin.usage') }),
     link('down', hrefs.securityGroups(id), { type: media('admin.securityGroups') }),
     link('add', hrefs.securityGroups(id), { type: media('admin.securityGroup') }),
+    link('down', hrefs.orgRoles(id), { type: media('admin.roles') }),
     link('down', hrefs.identityProviders(id), { type: media('admin.identityProviders') }),
+    link('down', hrefs.webhooks(id), { type: media('admin.webhooks') }),
     element('FullName', {}, name),
     bool('IsEnabled', !disabled),
     element('Quota', quotaAttributes(quota)),
     element('Used', quotaAttributes(used)),
     element('Leases', { ...leases }),
+    bool('SecondFactorRequired', isFactorRequired),
     element(
       'Users',
       {},
@@ -132,6 +135,7 @@ export function user(
     link('up', hrefs.adminOrg(org), { type: dialect.media('admin.org') }),
     link('edit', href, { type }),
     link('down', hrefs.userTokens(id), { type: dialect.media('accessTokens') }),
+    provider === null && link('removeSecondFactors', hrefs.removeSecondFactors(id)),
     bool('IsEnabled', !disabled),
     element('Role', { name: role }),
     provider !== null &&

@@ -1,5 +1,5 @@
+import { Type } from '@skerry/schema'
 import { openApi, type About, type DescribedRow } from '@skerry/service'
-import { Type } from 'typebox'
 
 import { referenceHeaders, referencePage } from '../reference/reference-page.ts'
 import { route, type LocalRoute } from '../route.ts'

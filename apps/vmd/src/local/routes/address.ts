@@ -1,5 +1,5 @@
 import * as engine from '@skerry/engine'
-import { Type } from 'typebox'
+import { Type } from '@skerry/schema'
 
 import { route } from '../route.ts'
 import { successAnswer, SuccessBody } from '../words.ts'

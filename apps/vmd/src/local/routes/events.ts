@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import { eventStream, streamHeaders, type Message } from '@skerry/service'
-import { Type } from 'typebox'
 
 import { route, type Local } from '../route.ts'
 import { eventBody } from '../words-of-operations.ts'

@@ -1,8 +1,8 @@
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import { json, word } from '@skerry/service'
 import { folderFlags } from '@skerry/vm'
-import { Type } from 'typebox'
 
 import { UNKNOWN_UID } from '../access/gate.ts'
 import { route } from '../route.ts'

@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import { json } from '@skerry/service'
-import { Type } from 'typebox'
 
 import { route } from '../route.ts'
 

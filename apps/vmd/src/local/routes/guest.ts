@@ -1,8 +1,8 @@
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import { json } from '@skerry/service'
 import { usageWindowOf } from '@skerry/vm'
-import { Type } from 'typebox'
 
 import { route } from '../route.ts'
 

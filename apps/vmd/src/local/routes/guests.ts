@@ -1,5 +1,5 @@
+import { Type } from '@skerry/schema'
 import { word } from '@skerry/service'
-import { Type } from 'typebox'
 
 import { route } from '../route.ts'
 

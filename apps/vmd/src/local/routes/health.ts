@@ -1,6 +1,6 @@
 import { probeDefine } from '@skerry/engine'
+import { Type } from '@skerry/schema'
 import { metricsType } from '@skerry/service'
-import { Type } from 'typebox'
 
 import { route, type Local } from '../route.ts'
 

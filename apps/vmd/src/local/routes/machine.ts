@@ -4,6 +4,7 @@ import { availableParallelism, freemem, totalmem } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 import * as engine from '@skerry/engine'
+import { Type } from '@skerry/schema'
 import {
   accelerationFinding,
   KVM,
@@ -15,7 +16,6 @@ import {
   templateFinding,
   type MachineFinding,
 } from '@skerry/vm'
-import { Type } from 'typebox'
 
 import { route } from '../route.ts'
 

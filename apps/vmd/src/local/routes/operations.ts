@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '@skerry/schema'
 
 import { route } from '../route.ts'
 import { OperationBody, operationBody } from '../words-of-operations.ts'

@@ -1,6 +1,6 @@
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
-import { Type } from 'typebox'
+import { Type } from '@skerry/schema'
 
 import { route } from '../route.ts'
 import { powerWord, StateWord } from '../words.ts'

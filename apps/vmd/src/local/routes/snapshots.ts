@@ -1,6 +1,6 @@
 import * as engine from '@skerry/engine'
+import { Type } from '@skerry/schema'
 import { json } from '@skerry/service'
-import { Type } from 'typebox'
 
 import { route } from '../route.ts'
 import { powerWord, successAnswer, SuccessBody } from '../words.ts'

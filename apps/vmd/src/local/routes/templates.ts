@@ -1,7 +1,7 @@
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
+import { Type } from '@skerry/schema'
 import { json } from '@skerry/service'
-import { Type } from 'typebox'
 
 import { route } from '../route.ts'
 

@@ -1,8 +1,8 @@
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
+import { type Static, Type } from '@skerry/schema'
 import { json } from '@skerry/service'
 import type { VmSummary } from '@skerry/vm'
-import { Type, type Static } from 'typebox'
 
 import { route } from '../route.ts'
 import {

@@ -34,7 +34,7 @@ interface GridProps<T> {
 }
 
 const HEAD_HEIGHT = 32
-/** A row that leaves the view becomes the next that enters it: its elements are filled again, not created again. */
+/** A jump fills the elements of rows again where their numbers agree; scrolling creates the rows that enter the view. */
 const POOL = 96
 
 const keyActions: Readonly<Record<string, GridAction>> = {

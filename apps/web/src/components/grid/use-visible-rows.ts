@@ -1,10 +1,20 @@
 // Which rows of a long list are visible. A list that is taller than a browser can draw is scaled to one that it can.
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react'
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type RefObject,
+} from 'react'
 
 import { scaledOffset, scaledScrollTop, scrollHeightOf, visibleRange } from './row-window.ts'
 
 /** Rows of a scaled list keep their places over this many, so that they need not be drawn again. */
 const BLOCK = 2000
+/** The scrollbar of a scaled list follows when the list rests, or by a whole pixel: each time the browser lays the list out and paints it. */
+const REST_MS = 100
 
 export interface VisibleRows {
   readonly first: number
@@ -27,42 +37,45 @@ export function useVisibleRows(
   rowHeight: number,
   headHeight: number,
 ): VisibleRows {
+  const { height, isScaled } = scrollHeightOf(total, rowHeight)
   /** In a scaled list: the index of the top row, with its hidden fraction. */
   const [offset, setOffset] = useState(0)
-  const isOwnScroll = useRef(false)
-  const view = useScrollPosition(scroller, (scrollTop) => {
-    if (isOwnScroll.current) isOwnScroll.current = false
-    else if (isScaled) setOffset(scaledOffset(scrollTop, scale))
+  /** The same before it is rendered, for the next turn of the wheel. */
+  const latestOffset = useRef(0)
+  const scrollbar = useOwnScrollbar(scroller)
+  const moveTo = useCallback((next: number) => {
+    latestOffset.current = next
+    setOffset(next)
+  }, [])
+  const view = useScrollPosition(scroller, isScaled, (scrollTop) => {
+    if (isScaled && scrollbar.isMovedByUser(scrollTop)) moveTo(scaledOffset(scrollTop, scale))
   })
-  const { height, isScaled } = scrollHeightOf(total, rowHeight)
   const viewHeight = Math.max(rowHeight, view.height - headHeight)
   const rowsInView = viewHeight / rowHeight
   const scale = { height, viewHeight, total, rowsInView }
 
   const scrollToOffset = useCallback(
     (wanted: number) => {
-      const element = scroller.current
-      if (!element) return
       const next = Math.max(0, Math.min(Math.max(0, total - rowsInView), wanted))
-      setOffset(next)
-      isOwnScroll.current = true
-      element.scrollTop = scaledScrollTop(next, { height, viewHeight, total, rowsInView })
+      moveTo(next)
+      const top = scaledScrollTop(next, { height, viewHeight, total, rowsInView })
+      scrollbar.follow(top, height / viewHeight)
     },
-    [scroller, total, rowsInView, height, viewHeight],
+    [scrollbar, moveTo, total, rowsInView, height, viewHeight],
   )
-  useWheel(scroller, isScaled, rowHeight, (rows) => scrollToOffset(offset + rows))
+  useWheel(scroller, isScaled, rowHeight, (rows) => scrollToOffset(latestOffset.current + rows))
 
   const reveal = useCallback(
     (index: number) => {
       const element = scroller.current
       if (!element) return
-      const now = isScaled ? offset : element.scrollTop / rowHeight
+      const now = isScaled ? latestOffset.current : element.scrollTop / rowHeight
       const next = index < now ? index : index > now + rowsInView - 1 ? index - rowsInView + 1 : now
       if (next === now) return
       if (isScaled) scrollToOffset(next)
       else element.scrollTop = next * rowHeight
     },
-    [scroller, isScaled, offset, rowHeight, rowsInView, scrollToOffset],
+    [scroller, isScaled, rowHeight, rowsInView, scrollToOffset],
   )
   const block = isScaled ? Math.floor(offset / BLOCK) * BLOCK : 0
   return {
@@ -76,8 +89,41 @@ export function useVisibleRows(
   }
 }
 
-/** The scroll position and the height of the element. */
-function useScrollPosition(scroller: Scroller, onScroll: (scrollTop: number) => void) {
+/** Moves the scrollbar of a scaled list, and separates its own moves from those of the user. */
+function useOwnScrollbar(scroller: Scroller) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const ownTop = useRef<number>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return useMemo(() => {
+    const move = (top: number): void => {
+      const element = scroller.current
+      if (!element) return
+      element.scrollTop = top
+      ownTop.current = element.scrollTop
+    }
+    return {
+      follow: (top: number, pixel: number): void => {
+        clearTimeout(timer.current)
+        const shown = ownTop.current ?? scroller.current?.scrollTop ?? 0
+        if (Math.abs(top - shown) >= pixel) move(top)
+        else timer.current = setTimeout(() => move(top), REST_MS)
+      },
+      isMovedByUser: (top: number): boolean => {
+        if (top === ownTop.current) return false
+        clearTimeout(timer.current)
+        ownTop.current = undefined
+        return true
+      },
+    }
+  }, [scroller])
+}
+
+/** The scroll position and the height of the element. The position of a scaled list is its offset. */
+function useScrollPosition(
+  scroller: Scroller,
+  isScaled: boolean,
+  onScroll: (scrollTop: number) => void,
+) {
   const [view, setView] = useState({ top: 0, height: 800 })
   const latest = useRef(onScroll)
   latest.current = onScroll
@@ -85,7 +131,8 @@ function useScrollPosition(scroller: Scroller, onScroll: (scrollTop: number) => 
     const element = scroller.current
     if (!element) return undefined
     const measure = (): void => {
-      const { scrollTop: top, clientHeight: height } = element
+      const { scrollTop, clientHeight: height } = element
+      const top = isScaled ? 0 : scrollTop
       setView((now) => (now.top === top && now.height === height ? now : { top, height }))
     }
     const onScrolled = (): void => {
@@ -100,7 +147,7 @@ function useScrollPosition(scroller: Scroller, onScroll: (scrollTop: number) => 
       observer.disconnect()
       element.removeEventListener('scroll', onScrolled)
     }
-  }, [scroller])
+  }, [scroller, isScaled])
   return view
 }
 

@@ -14,7 +14,7 @@ import {
 import { markLive, markLost } from '../connection.ts'
 import type { DataSource } from '../data-source.ts'
 import { notifyError } from '../notifications.ts'
-import { queryClient, readAgain } from '../query-client.ts'
+import { readAgain } from '../query-client.ts'
 import { hasSessionEnded, needsToken } from '../session.ts'
 import { noteOperation, readOpenOperations, startTask } from './own-operations.ts'
 
@@ -75,12 +75,12 @@ export const machineSource: DataSource = {
     followEvents('/api/events', {
       onEvent,
       onState: (state) => {
-        if (state === 'lost') return markLost()
+        if (state !== 'live') return markLost()
         markLive()
         // Events that came before this stream are not repeated.
         void readOpenOperations()
       },
-      onReset: () => void queryClient.invalidateQueries(),
+      onReset: () => void readAgain(),
       onUnauthenticated: () => hasSessionEnded.set(true),
     }),
   readMetrics: (id, signal) => request<MetricsDocument>(localPath('vms', id, 'usage'), { signal }),

@@ -12,11 +12,11 @@ import {
 } from '../../api/workflows.ts'
 import { emptyLog, withLines, type KeptLog } from '../../model/workflows/run-log.ts'
 import { hasRunEnded } from '../../model/workflows/workflow-run.ts'
-import { throttled } from '../live-updates.ts'
 import { notifyError } from '../notifications.ts'
 import { queryClient } from '../query-client.ts'
 import { hasSessionEnded } from '../session.ts'
 import { createStore, useStore, type SharedValue } from '../store.ts'
+import { throttled } from '../updates/live-updates.ts'
 import { useWorkflowDocument } from './use-workflows.ts'
 
 /** Lines of one request. */

@@ -6,21 +6,9 @@ import type {
   StaticRouteDocument,
 } from '../../api/edge-documents.ts'
 import type { GroupRuleDocument } from '../../api/security-group-documents.ts'
-import { shellQuoted } from '../commands.ts'
+import { options, shellQuoted } from '../commands.ts'
 import { isAnyText, natKindOf, protocolsText, type PortToPublish } from './edge-gateway.ts'
 import { labelsIn, labelText, type GroupDirection, type WrittenGroup } from './security-group.ts'
-
-type OptionValue = string | boolean | readonly string[] | undefined
-
-/** Options with their values; those without a value are left out. */
-const options = (given: Readonly<Record<string, OptionValue>>): string =>
-  Object.entries(given)
-    .flatMap(([name, value]) => {
-      if (value === true) return [` --${name}`]
-      const values = typeof value === 'string' ? [value] : value || []
-      return values.filter((each) => each !== '').map((each) => ` --${name} ${shellQuoted(each)}`)
-    })
-    .join('')
 
 export function natCommand(rule: NatRuleDocument, edge: string): string {
   const { originalIp, originalPort, translatedIp, translatedPort, protocol } = rule.gatewayNatRule

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-import type { AdminDocument, UserDocument } from '../../api/documents.ts'
+import type { AdminDocument, OrgRolesDocument, UserDocument } from '../../api/documents.ts'
 import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { useChange } from '../../data/use-change.ts'
@@ -12,15 +12,18 @@ interface UserDialogProps {
   /** undefined: a new user. */
   readonly user: UserDocument | undefined
   readonly href: string
+  /** The roles that the organisation has of its own. */
+  readonly rolesHref: string | undefined
   readonly onClose: () => void
 }
 
-export function UserDialog({ user, href, onClose }: UserDialogProps) {
+export function UserDialog({ user, href, rolesHref, onClose }: UserDialogProps) {
   const [name, setName] = useState(user?.name ?? '')
   const [role, setRole] = useState(user?.role?.name ?? DEFAULT_ROLE)
   const [password, setPassword] = useState('')
   const { data } = useDocument<AdminDocument>('/api/admin')
-  const roles = (data?.roles?.role ?? []).map((each) => each.name)
+  const { data: own } = useDocument<OrgRolesDocument>(rolesHref)
+  const roles = [...(data?.roles?.role ?? []), ...(own?.orgRole ?? [])].map(({ name }) => name)
   const { makeChange, isPending } = useChange()
   const submit = (): void =>
     makeChange({

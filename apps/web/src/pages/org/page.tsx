@@ -1,8 +1,7 @@
-import type { AdminDocument } from '../../api/documents.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { useSession } from '../../data/session.ts'
-import { useDocument } from '../../data/use-documents.ts'
+import { useOwnOrgHref } from '../../data/use-own-org.ts'
 import { OrgTabs } from '../admin-org/org-tabs.tsx'
 
 import page from '../../styles/page.module.css'
@@ -11,8 +10,7 @@ import page from '../../styles/page.module.css'
 export function OrgPage() {
   const { org } = useSession()
   usePageTitle({ text: `Organisation ${org}` })
-  const { data: admin, error, refetch } = useDocument<AdminDocument>('/api/admin')
-  const href = admin?.organizations?.organization?.find(({ name }) => name === org)?.href
+  const { href, error, refetch } = useOwnOrgHref()
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>

@@ -1,6 +1,5 @@
 import { Link, useNavigate } from 'react-router'
 
-import type { AdminDocument, AdminOrgDocument } from '../../api/documents.ts'
 import { EventTable } from '../../app/event-table.tsx'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
@@ -9,7 +8,8 @@ import { TaskTable } from '../../app/task-table.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { useSession } from '../../data/session.ts'
-import { useDocument, useTasks } from '../../data/use-documents.ts'
+import { useTasks } from '../../data/use-documents.ts'
+import { useOwnOrg } from '../../data/use-own-org.ts'
 import { useCounts, useRecords } from '../../data/use-record-list.ts'
 import { queryFilter } from '../../model/filter.ts'
 import { formatCount } from '../../text/format.ts'
@@ -27,7 +27,6 @@ export function OverviewPage() {
   const navigate = useNavigate()
   const { data } = useTasks()
   const failed = (data?.tasks ?? []).filter(({ state }) => state === 'error')
-  const events = useRecords('event', { sort: '-timeStamp', pageSize: EVENTS_SHOWN })
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
       <VmNumbers />
@@ -53,17 +52,7 @@ export function OverviewPage() {
               </div>
             )}
           </Card>
-          <Card
-            title="Latest events"
-            flush
-            tools={
-              <Link className={`${page['link']} ${style['more']}`} to={paths.events}>
-                All events
-              </Link>
-            }
-          >
-            <EventTable events={events.data?.records ?? []} />
-          </Card>
+          {rights.has('vm:read') && <LatestEvents />}
         </div>
         <div className={page['stack']}>
           <Card title="Start here">
@@ -86,6 +75,24 @@ export function OverviewPage() {
         </div>
       </div>
     </div>
+  )
+}
+
+/** The events are those of the whole organisation: a user who sees only what is shared with them has none. */
+function LatestEvents() {
+  const events = useRecords('event', { sort: '-timeStamp', pageSize: EVENTS_SHOWN })
+  return (
+    <Card
+      title="Latest events"
+      flush
+      tools={
+        <Link className={`${page['link']} ${style['more']}`} to={paths.events}>
+          All events
+        </Link>
+      }
+    >
+      <EventTable events={events.data?.records ?? []} />
+    </Card>
   )
 }
 
@@ -120,10 +127,7 @@ function VmNumbers() {
 }
 
 function OwnQuota() {
-  const { org } = useSession()
-  const { data: admin } = useDocument<AdminDocument>('/api/admin')
-  const href = admin?.organizations?.organization?.find(({ name }) => name === org)?.href
-  const { data } = useDocument<AdminOrgDocument>(href)
+  const { data } = useOwnOrg()
   if (!data) return null
   return (
     <Card

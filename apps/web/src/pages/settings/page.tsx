@@ -5,6 +5,7 @@ import { density, setDensity, setTheme, theme } from '../../data/preferences.ts'
 import { pageConfig, useSession } from '../../data/session.ts'
 import { useStore } from '../../data/store.ts'
 import { AccessTokens } from './access-tokens.tsx'
+import { SecondFactors } from './second-factors.tsx'
 
 import page from '../../styles/page.module.css'
 
@@ -16,6 +17,7 @@ export function SettingsPage() {
     <div className={`${page['page']} ${page['scrolling']}`}>
       <div className={page['columns']}>
         <div className={page['stack']}>
+          <SecondFactors />
           <AccessTokens />
           <Card title="Appearance">
             <div className={page['fields']}>

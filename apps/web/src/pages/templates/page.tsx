@@ -21,6 +21,7 @@ import { en } from '../../text/en.ts'
 import { formatMiB } from '../../text/format.ts'
 import { UploadDialog } from './upload-dialog.tsx'
 import { UploadList } from './upload-list.tsx'
+import { uploadHref, useCatalogs } from './use-catalogs.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -35,7 +36,8 @@ export function TemplatesPage() {
   const ownUploads = useStore(uploads)
   const { rights, role } = useSession()
   const navigate = useNavigate()
-  const canEdit = rights.has('vm:edit')
+  const catalogs = useCatalogs()
+  const canUpload = rights.has('vm:edit') || catalogs.some((each) => uploadHref(each) !== undefined)
   usePageTitle({ text: 'Templates', total: data?.total })
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
@@ -44,7 +46,7 @@ export function TemplatesPage() {
           <Button
             tone="primary"
             icon="upload"
-            unavailable={canEdit ? undefined : en.missingRight(role, 'vm:edit')}
+            unavailable={canUpload ? undefined : en.missingRight(role, 'vm:edit')}
             onClick={() => change({ upload: '1' })}
           >
             Upload template
@@ -80,7 +82,20 @@ export function TemplatesPage() {
           />
         )}
       </Card>
-      {search.upload !== '' && canEdit && (
+      {catalogs.length > 0 && (
+        <Card title="Catalogs">
+          <ul className={page['names']}>
+            {catalogs.map(({ href, name }) => (
+              <li key={href}>
+                <Link className={page['strong']} to={paths.catalog(idOf(href))}>
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      {search.upload !== '' && canUpload && (
         <UploadDialog onClose={() => change({ upload: '' }, 'replace')} />
       )}
     </div>

@@ -1,28 +1,31 @@
 import { useState } from 'react'
 
-import { linkOf, type CatalogDocument } from '../../api/documents.ts'
 import { CpusField, MemoryField } from '../../app/vms/hardware-fields.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { notifyError } from '../../data/notifications.ts'
 import { startUpload } from '../../data/uploads.ts'
-import { useDocument } from '../../data/use-documents.ts'
-import { useRecords } from '../../data/use-record-list.ts'
 import { shellQuoted } from '../../model/commands.ts'
 import { formatBytes } from '../../text/format.ts'
+import { uploadHref, useCatalogs } from './use-catalogs.ts'
 
 import page from '../../styles/page.module.css'
 
 const nameOf = (file: File): string => file.name.replace(/\.(?:qcow2|img)$/i, '')
 
+interface UploadDialogProps {
+  /** The address of the catalog that is chosen at first. */
+  readonly into?: string
+  readonly onClose: () => void
+}
+
 /** Chooses a disk image and starts its upload, which continues when the dialog is closed. */
-export function UploadDialog({ onClose }: { readonly onClose: () => void }) {
-  const catalogs = useRecords('catalog', { sort: 'name' }).data?.records ?? []
-  const [chosen, setChosen] = useState('')
+export function UploadDialog({ into = '', onClose }: UploadDialogProps) {
+  const catalogs = useCatalogs().filter((each) => uploadHref(each) !== undefined)
+  const [chosen, setChosen] = useState(into)
   const catalog = catalogs.find(({ href }) => href === chosen) ?? catalogs[0]
-  const { data: document } = useDocument<CatalogDocument>(catalog?.href)
-  const addHref = linkOf(document, 'add', 'uploadParams')
+  const addHref = uploadHref(catalog)
   const [file, setFile] = useState<File>()
   const [name, setName] = useState('')
   const [cpus, setCpus] = useState('1')
@@ -39,7 +42,7 @@ export function UploadDialog({ onClose }: { readonly onClose: () => void }) {
   }
   const reason =
     addHref === undefined
-      ? 'the catalog does not accept uploads'
+      ? 'no catalog accepts uploads from you'
       : !file
         ? 'choose a file first'
         : name === ''

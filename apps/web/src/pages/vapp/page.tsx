@@ -4,6 +4,7 @@ import { pathOf } from '../../api/client.ts'
 import type { VAppDocument } from '../../api/documents.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
+import { SharingTab } from '../../app/sharing/sharing-tab.tsx'
 import { useSearch } from '../../app/use-search.ts'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { Tabs } from '../../components/tabs.tsx'
@@ -17,7 +18,7 @@ import { VmsTab } from './vms-tab.tsx'
 
 import page from '../../styles/page.module.css'
 
-const schema = { tab: choiceParam(['vms', 'lease', 'metadata', 'activity'], 'vms') }
+const schema = { tab: choiceParam(['vms', 'lease', 'metadata', 'sharing', 'activity'], 'vms') }
 type Tab = (typeof schema.tab)['default']
 
 export function VAppPage() {
@@ -42,12 +43,16 @@ export function VAppPage() {
           { value: 'vms', text: 'VMs', count: vapp.children?.vm?.length },
           { value: 'lease', text: 'Lease' },
           { value: 'metadata', text: 'Metadata' },
+          { value: 'sharing', text: 'Sharing' },
           { value: 'activity', text: 'Activity' },
         ]}
       >
         {tab === 'vms' && <VmsTab vapp={vapp} />}
         {tab === 'lease' && <LeaseTab vapp={vapp} />}
         {tab === 'metadata' && <MetadataTab href={`${pathOf(vapp.href)}/metadata`} />}
+        {tab === 'sharing' && (
+          <SharingTab object={{ kind: 'vapp', name: vapp.name }} document={vapp} />
+        )}
         {tab === 'activity' && <ActivityTab objectName={vapp.name} objectId={id} />}
       </Tabs>
     </div>

@@ -1,6 +1,7 @@
 import { EventTable } from '../../app/event-table.tsx'
 import { TaskTable } from '../../app/task-table.tsx'
 import { Card } from '../../components/card.tsx'
+import { useSession } from '../../data/session.ts'
 import { useRecords } from '../../data/use-record-list.ts'
 import { queryFilter } from '../../model/filter.ts'
 import { taskOfRecord } from '../../model/task.ts'
@@ -17,6 +18,8 @@ const SHOWN = 50
 
 /** The tasks and events of a VM or vApp, newest first. */
 export function ActivityTab({ objectName, objectId }: ActivityTabProps) {
+  // Events are those of the organisation: a share of the object does not include them.
+  const hasEvents = useSession().rights.has('vm:read')
   const tasks = useRecords('task', {
     filter: queryFilter([{ column: 'objectName', operator: '==', value: objectName }], ''),
     sort: '-startDate',
@@ -26,6 +29,7 @@ export function ActivityTab({ objectName, objectId }: ActivityTabProps) {
     filter: queryFilter([{ column: 'entityName', operator: '==', value: objectName }], ''),
     sort: '-timeStamp',
     pageSize: SHOWN,
+    isEnabled: hasEvents,
   })
   const own = (tasks.data?.records ?? [])
     .map(taskOfRecord)
@@ -41,9 +45,11 @@ export function ActivityTab({ objectName, objectId }: ActivityTabProps) {
           </div>
         )}
       </Card>
-      <Card title="Events" flush>
-        <EventTable events={events.data?.records ?? []} />
-      </Card>
+      {hasEvents && (
+        <Card title="Events" flush>
+          <EventTable events={events.data?.records ?? []} />
+        </Card>
+      )}
     </div>
   )
 }

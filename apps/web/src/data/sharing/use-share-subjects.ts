@@ -1,0 +1,45 @@
+// Whom an object can be shared with, for those who can list them; others type the name.
+import { useQueries } from '@tanstack/react-query'
+
+import { pathOf, request } from '../../api/client.ts'
+import { linkOf } from '../../api/documents.ts'
+import type {
+  IdentityProviderDocument,
+  IdentityProvidersDocument,
+} from '../../api/sharing-documents.ts'
+import { useDocument } from '../use-documents.ts'
+import { useOwnOrg } from '../use-own-org.ts'
+
+/** An identity server, and the groups of it that have a role. */
+export interface ProviderGroups {
+  readonly name: string
+  readonly groups: readonly string[]
+}
+
+export interface ShareSubjects {
+  readonly users: readonly string[]
+  /** The identity servers of the organisation; undefined: the user cannot list them. */
+  readonly providers: readonly ProviderGroups[] | undefined
+}
+
+export function useShareSubjects(): ShareSubjects {
+  const { data: org } = useOwnOrg()
+  const { data: list } = useDocument<IdentityProvidersDocument>(
+    linkOf(org, 'down', 'admin.identityProviders'),
+  )
+  const providers = useQueries({
+    queries: (list?.identityProviderReference ?? []).map(({ href }) => ({
+      queryKey: ['document', pathOf(href)],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        request<IdentityProviderDocument>(href, { signal }),
+    })),
+  })
+  return {
+    users: (org?.users?.userReference ?? []).map(({ name }) => name),
+    providers:
+      list &&
+      providers.flatMap(({ data }) =>
+        data ? [{ name: data.name, groups: (data.groupRole ?? []).map(({ name }) => name) }] : [],
+      ),
+  }
+}
