@@ -1,10 +1,7 @@
 // Goal: a person can use the web UI by keyboard, in a browser with all its protections. Method: Chromium against a simulated cell,
 // which has the contract of the JSON API, and the built page with the headers of a cell.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { gzipSync } from 'node:zlib'
 
 import { until } from '@skerry/lab'
 import type { Page, Route } from 'playwright-core'
@@ -13,7 +10,6 @@ import { logIn, PATIENCE_MS, startBrowser, type WebBrowser } from './browser.ts'
 import { KIND, ORG_VMS, statusOf, uuidOf, type Status } from './simulated-cell/inventory.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
 
-const dist = join(import.meta.dirname, '../../apps/web/dist')
 const SPEED = 5
 let cell: SimulatedCell
 let browser: WebBrowser
@@ -26,28 +22,6 @@ after(async () => {
   await browser[Symbol.asyncDispose]()
   await cell[Symbol.asyncDispose]()
 })
-
-test('the scripts until the list of VMs is shown have at most 220 KiB, packed, and no page adds more than 20', async () => {
-  const page = await browser.open()
-  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
-  const loaded = await page.evaluate(() =>
-    performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
-  )
-  await page.context().close()
-  const first = loaded.flatMap((path) => (path.endsWith('.js') ? path.replace('/ui/', '') : []))
-  const sum = packedBytes(first)
-  assert.ok(first.length > 3 && sum <= 220 * 1024, `${sum} bytes in ${first.length} files`)
-  const others = globSync('**/*.js', { cwd: dist }).filter((file) => !first.includes(file))
-  for (const file of others) {
-    assert.ok(packedBytes([file]) <= 20 * 1024, `${file}: ${packedBytes([file])} bytes`)
-  }
-})
-
-function packedBytes(files: readonly string[]): number {
-  return files
-    .map((file) => gzipSync(readFileSync(join(dist, file)), { level: 9 }).length)
-    .reduce((sum, length) => sum + length, 0)
-}
 
 test('a user without a session logs in and reaches the address they came for', async () => {
   const page = await browser.open({ user: '', path: '/vms?q=shop' })
@@ -107,31 +81,6 @@ test('a VM is filtered, previewed, opened and shut down by the keyboard', async 
   await page.goBack()
   await page.waitForURL('**q=shop-prod+mem%3E4g**')
   assert.equal(await page.getByLabel('Filter').inputValue(), 'shop-prod mem>4g')
-  await page.context().close()
-})
-
-test('what is typed before the palette is loaded goes into it, and to no shortcut', async () => {
-  const page = await browser.open()
-  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
-  const loading = Promise.withResolvers<void>()
-  await page.route(/\/command-palette-[^/]+\.js$/, async (route) => {
-    await loading.promise
-    await route.continue()
-  })
-  await page.getByRole('grid').focus()
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('txc')
-  loading.resolve()
-  const palette = page.getByRole('combobox', { name: 'Search or run a command' })
-  await palette.waitFor()
-  assert.equal(await palette.inputValue(), 'txc')
-  assert.equal(new URL(page.url()).pathname, '/ui/vms')
-  assert.equal(await page.getByText(/^1 of \d+ selected$/).count(), 0)
-  await page.keyboard.press('Escape')
-  await palette.waitFor({ state: 'detached' })
-  await page.keyboard.press('Control+k')
-  await palette.waitFor()
-  assert.equal(await palette.inputValue(), '')
   await page.context().close()
 })
 

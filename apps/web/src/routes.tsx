@@ -4,10 +4,13 @@ import { createBrowserRouter, redirect, type RouteObject } from 'react-router'
 import { paths } from './app/paths.ts'
 import { Shell } from './app/shell.tsx'
 import { loadPage } from './data/load-page.ts'
+import { destination } from './data/page-state.ts'
 import { session, type PageConfig } from './data/session.ts'
 import { LoginPage } from './pages/login/page.tsx'
 import { PageError } from './pages/not-found/page-error.tsx'
 import { NotFoundPage } from './pages/not-found/page.tsx'
+
+const BASE = '/ui'
 
 /** A user without a session logs in first, and comes back to the same address. */
 const requireSession: NonNullable<RouteObject['loader']> = ({ request }) => {
@@ -15,7 +18,7 @@ const requireSession: NonNullable<RouteObject['loader']> = ({ request }) => {
   if (current?.isLimited) return redirect(paths.secondFactor)
   if (current) return null
   const { pathname, search } = new URL(request.url)
-  const to = pathname.replace(/^\/ui/, '') + search
+  const to = pathname.slice(BASE.length) + search
   return redirect(to === '/' ? '/login' : `/login?to=${encodeURIComponent(to)}`)
 }
 
@@ -284,7 +287,11 @@ export function createRouter(kind: PageConfig['kind']) {
         children: [{ ErrorBoundary: PageError, children }],
       },
     ],
-    { basename: '/ui' },
+    { basename: BASE },
   )
+  const follow = ({ location: at, navigation }: typeof router.state): void =>
+    destination.set((navigation.location ?? at).pathname.slice(BASE.length) || '/')
+  follow(router.state)
+  router.subscribe(follow)
   return router
 }

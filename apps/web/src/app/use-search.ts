@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from 'react'
 import { useLocation, useNavigate } from 'react-router'
 
+import { destination } from '../data/page-state.ts'
 import { readSearch, writeSearch, type SearchSchema } from '../model/search-params.ts'
 
 export interface SearchChange<Search> {
@@ -12,7 +13,7 @@ export interface SearchChange<Search> {
 export function useSearch<Search>(
   schema: SearchSchema<Search>,
 ): readonly [Search, SearchChange<Search>] {
-  const { search: text } = useLocation()
+  const { pathname, search: text } = useLocation()
   const navigate = useNavigate()
   const search = useMemo(() => readSearch(schema, new URLSearchParams(text)), [schema, text])
   const change = useCallback<SearchChange<Search>>(
@@ -20,9 +21,12 @@ export function useSearch<Search>(
       // The address itself, not the last render: two changes in a row must not undo each other.
       const current = readSearch(schema, new URLSearchParams(location.search))
       const next = writeSearch(schema, { ...current, ...part })
-      if (next !== location.search) void navigate({ search: next }, { replace: how === 'replace' })
+      if (next === writeSearch(schema, current)) return
+      // Typing and scrolling are reported late: the user may be on the way to another page, which this would cancel.
+      if (how === 'replace' && destination.get() !== pathname) return
+      void navigate({ search: next }, { replace: how === 'replace' })
     },
-    [schema, navigate],
+    [schema, navigate, pathname],
   )
   return [search, change]
 }

@@ -1,5 +1,8 @@
-// What is open beside the page and stays open when the page changes.
+// What is open beside the page and stays open when the page changes, and which page that is.
 import { createStore } from './store.ts'
+
+/** The path of the page that the user is on the way to, before its code is loaded and it is shown; otherwise that of this page. */
+export const destination = createStore('')
 
 export const isTaskListOpen = createStore(false)
 export const isPaletteOpen = createStore(false)
