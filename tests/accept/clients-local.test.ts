@@ -51,6 +51,10 @@ function client(headers: Readonly<Record<string, string>>, exchanges: Exchange[]
 
 const messageOf = ({ body }: Answer): string => (body as { readonly message: string }).message
 
+/** The status is one of these; otherwise the answer's words are in the failure. */
+const expect = ({ status, text }: Answer, ...wanted: readonly number[]): void =>
+  assert.ok(wanted.includes(status), `${status} instead of ${wanted.join(' or ')}: ${text}`)
+
 /** Repeats a request only if the status is an error, as both clients do. */
 async function addressOf(ask: Ask, id: string): Promise<string> {
   for (let look = 0; look < LOOKS; look += 1) {
@@ -68,25 +72,25 @@ suite('clients of the local API', { skip }, () => {
     const exchanges: Exchange[] = []
     const ask = client({ 'User-Agent': 'Go-http-client/1.1', 'Content-Type': '' }, exchanges)
     const made = await ask('POST', '/api/vms', '{"id":"box","name":"box","tag":"docker"}')
-    assert.ok([200, 201].includes(made.status), made.text)
+    expect(made, 200, 201)
     assert.equal((made.body as { id: string }).id, 'box')
     assert.deepEqual((await ask('GET', '/api/vms')).body, ['box'])
-    assert.equal((await ask('PATCH', '/api/vms/power/box', 'on')).status, 200)
+    expect(await ask('PATCH', '/api/vms/power/box', 'on'), 200)
     assert.equal(messageOf(await ask('GET', '/api/vms/power/box')), 'powered on')
     const address = await addressOf(ask, 'box')
     assert.match(address, /^\d+(\.\d+){3}$/)
-    assert.equal((await ask('PATCH', '/api/vms/box/folders', 'true')).status, 200)
+    expect(await ask('PATCH', '/api/vms/box/folders', 'true'), 200)
     const folder = { guestPath: 'work', hostPath: join(place.dir, 'work'), flags: 4 }
     await mkdir(folder.hostPath)
-    assert.equal((await ask('POST', '/api/vms/box/folders', JSON.stringify(folder))).status, 201)
+    expect(await ask('POST', '/api/vms/box/folders', JSON.stringify(folder)), 201)
     assert.deepEqual((await ask('GET', '/api/vms/box/folders')).body, ['work'])
     assert.deepEqual((await ask('GET', '/api/vms/box/folders/work')).body, folder)
-    assert.equal((await ask('DELETE', '/api/vms/box/folders/work')).status, 204)
+    expect(await ask('DELETE', '/api/vms/box/folders/work'), 204)
     for (const word of ['shutdown', 'on', 'off']) {
-      assert.equal((await ask('PATCH', '/api/vms/power/box', word)).status, 200, word)
+      expect(await ask('PATCH', '/api/vms/power/box', word), 200)
       if (word === 'on') await addressOf(ask, 'box')
     }
-    assert.equal((await ask('DELETE', '/api/vms/box', '{"id":"box"}')).status, 204)
+    expect(await ask('DELETE', '/api/vms/box', '{"id":"box"}'), 204)
     await holdToRecord('local-go', exchanges, known(address))
   })
 
@@ -100,24 +104,24 @@ suite('clients of the local API', { skip }, () => {
     exchanges.pop()
     await ask('POST', '/api/vms', '{"id":"parent","name":"parent","tag":"vagrant"}')
     const clone = { id: 'vagrant-1', name: 'vagrant-1', tag: 'vagrant', parentid: 'parent' }
-    assert.equal((await ask('POST', '/api/vms', JSON.stringify(clone))).status, 201)
-    assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'on')).status, 200)
+    expect(await ask('POST', '/api/vms', JSON.stringify(clone)), 201)
+    expect(await ask('PATCH', '/api/vms/power/vagrant-1', 'on'), 200)
     const address = await addressOf(ask, 'vagrant-1')
     assert.deepEqual((await ask('GET', '/api/vms/vagrant-1/folders')).body, [])
-    assert.equal((await ask('PATCH', '/api/vms/vagrant-1/folders', 'true')).status, 200)
+    expect(await ask('PATCH', '/api/vms/vagrant-1/folders', 'true'), 200)
     const folder = { guestPath: 'vagrant', hostPath: join(place.dir, 'vagrant'), flags: 4 }
     await mkdir(folder.hostPath)
     const at = '/api/vms/vagrant-1/folders'
-    assert.equal((await ask('POST', at, JSON.stringify(folder))).status, 201)
+    expect(await ask('POST', at, JSON.stringify(folder)), 201)
     const nobody = await ask('PATCH', '/api/vms/power/nobody', 'on')
-    assert.equal(nobody.status, 404)
+    expect(nobody, 404)
     assert.equal((nobody.body as { code: number }).code, 404, 'every error is JSON')
-    assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'suspend')).status, 200)
+    expect(await ask('PATCH', '/api/vms/power/vagrant-1', 'suspend'), 200)
     assert.equal(messageOf(await ask('GET', '/api/vms/power/vagrant-1')), 'suspended')
-    assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'on')).status, 200)
-    assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'off')).status, 200)
+    expect(await ask('PATCH', '/api/vms/power/vagrant-1', 'on'), 200)
+    expect(await ask('PATCH', '/api/vms/power/vagrant-1', 'off'), 200)
     for (const id of ['vagrant-1', 'parent']) {
-      assert.equal((await ask('DELETE', `/api/vms/${id}`)).status, 204, id)
+      expect(await ask('DELETE', `/api/vms/${id}`), 204)
     }
     assert.deepEqual((await ask('GET', '/api/vms')).body, [])
     await holdToRecord('local-ruby', exchanges, known(address))

@@ -5,6 +5,7 @@ import { chown, mkdir, readdir, readFile, rmdir, symlink, writeFile } from 'node
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
+import type { Fault } from '@skerry/fault'
 import { reasonToSkip, until } from '@skerry/lab'
 
 import { startEngine, type RemoteEngine } from './engine.ts'
@@ -257,8 +258,25 @@ describe('shared folders', { skip }, () => {
     await until('nothing is left', async () => (await leftOnHost()).length === 0, BOOT_MS)
   })
 
-  test('a VM that is deleted while running leaves nothing', async () => {
+  test('a guest whose agent runs no programs, as some systems ship it, is suspended and resumed', async () => {
     await engine.changePower(ID, 'on')
+    await untilUp(engine, ID, 3)
+    const restart =
+      'port=$(echo /dev/vport*); killall qemu-ga; qemu-ga -m virtio-serial -p $port -b guest-exec -d'
+    await guest(`(sleep 0.3; ${restart}) >/dev/null 2>&1 &`)
+    const refuses = () =>
+      tryInGuest(engine, ID, 'true').then(
+        () => false,
+        ({ kind }: Fault) => kind === 'invalid',
+      )
+    await until('the agent runs no programs', refuses, BOOT_MS)
+    await engine.changePower(ID, 'suspend')
+    assert.deepEqual(await leftOnHost(), [])
+    await engine.changePower(ID, 'on')
+    assert.notEqual(await serverPids(), '')
+  })
+
+  test('a VM that is deleted while running leaves nothing', async () => {
     assert.notEqual(await serverPids(), '')
     await engine.deleteVm(ID)
     assert.deepEqual(await leftOnHost(), [])

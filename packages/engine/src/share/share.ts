@@ -33,12 +33,14 @@ const VIRTIOFSD = '/usr/lib/qemu/virtiofsd'
 const GUEST_DIRECTORY = '/mnt/shares'
 const SOCKET_TIMEOUT_MS = 5000
 const UNPLUG_TIMEOUT_MS = 15_000
+/** How long an agent that stopped answering may take until it is asked again to mount. */
+const SILENT_MS = 60_000
 
 /** Serves the VM's mappings and plugs them in; existing parts are left alone. */
 export async function openShare(host: Host, record: VmRecord, dom: libvirt.Domain): Promise<void> {
   await showFolders(host, record)
   if (await isPlugged(host, dom)) {
-    if ((await serverPid(host, record)) !== undefined) return mountInGuest(host, dom)
+    if ((await serverPid(host, record)) !== undefined) return mountInGuest(host, record, dom)
     await unplug(host, record, dom)
   }
   // A virtiofsd serves one connection only; a crashed attempt may have left both behind.
@@ -63,7 +65,7 @@ export async function openShare(host: Host, record: VmRecord, dom: libvirt.Domai
     tag: DEVICE,
     bus: port,
   })
-  await mountInGuest(host, dom)
+  await mountInGuest(host, record, dom)
 }
 
 /** Does work that no guest with a plugged share survives, and plugs it in again if the guest continues. */
@@ -168,7 +170,7 @@ async function hideFolders({ paths }: Host, id: VmRecord['id']): Promise<void> {
 }
 
 /** Mounts the share in the guest if its agent answers; otherwise that happens when the agent starts. */
-export async function mountInGuest(host: Host, dom: libvirt.Domain): Promise<void> {
+async function mountInGuest(host: Host, { id }: VmRecord, dom: libvirt.Domain): Promise<void> {
   const script = `
     grep -q ' ${GUEST_DIRECTORY} virtiofs ' /proc/mounts && exit 0
     mkdir -p ${GUEST_DIRECTORY}
@@ -177,17 +179,43 @@ export async function mountInGuest(host: Host, dom: libvirt.Domain): Promise<voi
       sleep 0.2
     done
     exit 1`
-  await inGuest(host, dom, script)
+  if ((await inGuest(host, dom, script)) !== 'silent') return
+  // An agent that is slow does not start again, so no event follows.
+  const again = host.changes.until(dom.name, SILENT_MS, async () => {
+    if (!host.link.isOpen) return 'lost'
+    if (!(await agentAnswers(host, dom))) return undefined
+    const mount = async () =>
+      (await isPlugged(host, dom)) ? inGuest(host, dom, script) : ('done' as const)
+    return (await host.locks.run(id, mount)) === 'silent' ? undefined : 'done'
+  })
+  again.catch((error: unknown) =>
+    host.log(`failed to mount the shared folders of VM ${id} in its guest`, error),
+  )
 }
 
-async function inGuest(host: Host, dom: libvirt.Domain, script: string): Promise<void> {
-  if (!(await agentAnswers(host, dom))) return
-  const { exitCode, stderr } = await execInDomain(host, dom, {
-    path: '/bin/sh',
-    args: ['-c', script],
-  })
-  if (exitCode !== 0)
-    host.log(`the guest of ${dom.name} failed to mount its shared folders: ${stderr}`)
+/**
+ * Runs a script in the guest if its agent answers. The result does not decide what the host does: some systems ship an agent
+ * that runs no programs. 'silent': the agent stopped answering.
+ */
+async function inGuest(
+  host: Host,
+  dom: libvirt.Domain,
+  script: string,
+): Promise<'done' | 'silent'> {
+  if (!(await agentAnswers(host, dom))) return 'done'
+  try {
+    const { exitCode, stderr } = await execInDomain(host, dom, {
+      path: '/bin/sh',
+      args: ['-c', script],
+    })
+    if (exitCode !== 0)
+      host.log(`the guest of ${dom.name} failed to mount its shared folders: ${stderr}`)
+    return 'done'
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    host.log(`the guest of ${dom.name} ran no script for its shared folders`, error)
+    return error.kind === 'unavailable' ? 'silent' : 'done'
+  }
 }
 
 async function unplug(host: Host, record: VmRecord, dom: libvirt.Domain): Promise<void> {
@@ -201,7 +229,7 @@ async function unplug(host: Host, record: VmRecord, dom: libvirt.Domain): Promis
   // QEMU releases the character device once the guest has released the device that uses it.
   while (!(await removed(host, dom))) {
     if (performance.now() > deadline) {
-      await mountInGuest(host, dom)
+      await mountInGuest(host, record, dom)
       throw new Fault(
         'conflict',
         `the guest of VM ${record.id} does not release its shared folders`,
