@@ -231,8 +231,10 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
 
   test('the address is waited for, and is in the full list', async () => {
     refused(await get('/api/vms/one/ipaddress?wait=5'), 409, /is off and has no address/)
-    assertSaid(await patch('/api/vms/power/one', 'on'), 200, 'powered on')
+    // Paused, so that it cannot have an address yet, however long this process pauses.
+    assert.equal((await host.run(['virsh', '-q', 'start', '--paused', 'local-one'])).code, 0)
     refused(await get('/api/vms/one/ipaddress?wait=1'), 504, /no address within 1 s/)
+    assertSaid(await patch('/api/vms/power/one', 'unpause'), 200, 'powered on')
     refused(await get('/api/vms/one/ipaddress?wait=soon'), 400, /query: wait/)
     const waited = await get('/api/vms/one/ipaddress?wait=100')
     assert.equal(waited.status, 200, waited.text)

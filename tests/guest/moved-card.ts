@@ -168,7 +168,10 @@ interface Answered {
   readonly at: number
 }
 
-function longest(answers: readonly Answered[]): Silence {
+function longest(heard: readonly Answered[]): Silence {
+  // While the guest moves, copies of packets wait for it at the other host: an answer that comes again, or after later ones, is no silence.
+  const answers: Answered[] = []
+  for (const each of heard) if (each.number > (answers.at(-1)?.number ?? -1)) answers.push(each)
   const silences = answers.slice(1).map((after, index): Silence => {
     const before = answers[index] ?? after
     const read = Math.round(after.at - before.at)

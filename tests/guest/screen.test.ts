@@ -34,10 +34,12 @@ test('a guest is seen from outside as it sees itself', { skip }, async () => {
   await assert.rejects(engine.readAddress('seen'), { message: /is off and has no address/ })
   await assert.rejects(engine.takeScreenshot('seen'), { kind: 'conflict', message: /is off/ })
   assert.equal(await engine.readSerialLog('seen'), '')
-  await engine.changePower('seen', 'on')
+  // Paused, so that it cannot have an address yet, however long this process pauses.
+  assert.equal((await host.run(['virsh', '-q', 'start', '--paused', 'local-seen'])).code, 0)
   await assert.rejects(engine.readAddress('seen'), {
     message: /has no address yet: .*agent does not answer/,
   })
+  await engine.changePower('seen', 'unpause')
   const { address } = await engine.waitForAddress('seen', BOOT_MS)
   await untilUp(engine, 'seen')
 

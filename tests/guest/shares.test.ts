@@ -261,8 +261,12 @@ describe('shared folders', { skip }, () => {
   test('a guest whose agent runs no programs, as some systems ship it, is suspended and resumed', async () => {
     await engine.changePower(ID, 'on')
     await untilUp(engine, ID, 3)
-    const restart =
-      'port=$(echo /dev/vport*); killall qemu-ga; qemu-ga -m virtio-serial -p $port -b guest-exec -d'
+    // It leaves the port to the next one when it has ended.
+    const restart = `
+      port=$(echo /dev/vport*)
+      killall qemu-ga
+      while pidof qemu-ga; do sleep 0.1; done
+      qemu-ga -m virtio-serial -p $port -b guest-exec -d`
     await guest(`(sleep 0.3; ${restart}) >/dev/null 2>&1 &`)
     const refuses = () =>
       tryInGuest(engine, ID, 'true').then(

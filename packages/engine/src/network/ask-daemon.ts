@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
-const ANSWER_MS = 2000
+/** A daemon answers between two turns of its work. One that is gone refuses at once, so only one that hangs is noticed this late. */
+const ANSWER_MS = 20_000
 const ANSWER_BYTES_MAX = 64 * 1024
 
 /**

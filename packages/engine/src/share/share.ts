@@ -31,7 +31,10 @@ import { mountsBelow, removeEmpty, shareMounts, showAt, unmount } from './mounts
 const DEVICE = 'shares'
 const VIRTIOFSD = '/usr/lib/qemu/virtiofsd'
 const GUEST_DIRECTORY = '/mnt/shares'
-const SOCKET_TIMEOUT_MS = 5000
+/** A virtiofsd that has ended is noticed at once; only one that hangs is noticed this late. */
+const SOCKET_TIMEOUT_MS = 60_000
+/** The kernel's `__SO_ACCEPTCON`. */
+const ACCEPTS_CONNECTIONS = '00010000'
 const UNPLUG_TIMEOUT_MS = 15_000
 /** How long an agent that stopped answering may take until it is asked again to mount. */
 const SILENT_MS = 60_000
@@ -289,14 +292,24 @@ async function startServer(host: Host, { id }: VmRecord, dom: libvirt.Domain): P
   ])
   await writeFile(pidFile(socket), String(pid), { mode: PRIVATE_FILE })
   const deadline = performance.now() + SOCKET_TIMEOUT_MS
-  while (!(await stat(socket).catch(() => undefined))) {
-    if (performance.now() > deadline) throw new Fault('unavailable', `${VIRTIOFSD} did not start`)
+  while (!(await isListening(socket))) {
+    if (performance.now() > deadline || !(await serves(String(pid), socket)))
+      throw new Fault('unavailable', `${VIRTIOFSD} did not start`)
     await sleep(10)
   }
   // A client of the socket has the folders, so only this VM's QEMU may connect.
   const { uid, gid } = await readQemuUser(host, dom.name)
   await chmod(socket, 0o600)
   await chown(socket, uid, gid)
+}
+
+/** The name of a socket exists before it accepts connections, and virtiofsd accepts one only: none can be made to find out. */
+async function isListening(socket: string): Promise<boolean> {
+  const sockets = (await readFile('/proc/net/unix', 'utf8')).split('\n')
+  return sockets.some((line) => {
+    const [, , , flags, , , , path] = line.trim().split(/\s+/)
+    return path === socket && flags === ACCEPTS_CONNECTIONS
+  })
 }
 
 const pidFile = (socket: string): string => `${socket}.pid`
