@@ -135,7 +135,8 @@ async function startIn(context: EngineContext): Promise<Engines> {
     open: (listener) =>
       openToHosts({ ...context, southbound, control: at.southboundControl }, listener),
     async dropHosts() {
-      for (const command of ['remove-remote', 'add-remote'] as const) {
+      // Added first: an attempt that failed in between left nothing to remove.
+      for (const command of ['add-remote', 'remove-remote', 'add-remote'] as const) {
         await setRemote(at.southboundControl, command)
       }
     },

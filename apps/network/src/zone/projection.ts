@@ -20,8 +20,9 @@ import {
 import { waitUntilCompiled } from '../ovn/compile.ts'
 import { takeFence } from '../ovn/fence.ts'
 import { followNorthbound } from '../ovn/follow-northbound.ts'
-import { prefillHosts, prefillPorts, removeStrangers } from '../ovn/prefill-southbound.ts'
+import { prefillHosts, prefillPorts } from '../ovn/prefill-southbound.ts'
 import type { NorthboundWriter } from '../ovn/write-units.ts'
+import { startHostRemoval, type HostRemoval } from './host-removal.ts'
 import { projectAll } from './project-units.ts'
 
 export interface ZoneContext<DB> extends Omit<EngineContext, 'place'> {
@@ -33,7 +34,7 @@ export interface ZoneContext<DB> extends Omit<EngineContext, 'place'> {
   readonly listen: HostListener
 }
 
-export interface Projection extends AsyncDisposable {
+export interface Projection extends AsyncDisposable, HostRemoval {
   readonly held: HeldZone
   readonly engines: Engines
   readonly writer: NorthboundWriter
@@ -44,10 +45,6 @@ export interface Projection extends AsyncDisposable {
   readonly isBroken: boolean
   /** Lets hosts in. */
   open(): Promise<void>
-  /** Deletes the rows of hosts that were revoked or declared lost, and ends their connections. */
-  readonly forgetHosts: () => Promise<void>
-  /** The same, if a host has left since the last call. It asks PostgreSQL only. */
-  readonly forgetLeft: () => Promise<void>
 }
 
 const OWNER_ONLY = 0o700
@@ -70,20 +67,12 @@ export async function fillProjection<DB>(
   const { operations, failed: missing } = await projectAll({ ...context, held, writer })
   log(`${operations} rows are written; northd compiles them`)
   let isOpen = false
-  const forgetHosts = async () => {
-    const removed = await removeStrangers(engines.southbound, () => readJoined(database, held.zone))
-    for (const id of removed) {
-      log(`host ${id} does not belong to the zone any more: its rows are deleted`)
-    }
-    // A connection outlives the certificate with which it began. Whose it is is not known, so all of them end.
-    if (isOpen && removed.length > 0) await engines.dropHosts()
-  }
-  let joined = await readJoined(database, held.zone)
-  const forgetLeft = async () => {
-    const now = await readJoined(database, held.zone)
-    if ([...joined].some((id) => !now.has(id))) await forgetHosts()
-    joined = now
-  }
+  const { forgetHosts, forgetLeft } = await startHostRemoval({
+    engines,
+    readJoined: () => readJoined(database, held.zone),
+    isOpen: () => isOpen,
+    log,
+  })
   await forgetHosts()
   for (const host of await prefillHosts(engines.southbound, await readHosts(database, held.zone))) {
     log(
