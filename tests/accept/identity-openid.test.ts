@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
-import { reasonToSkip, startOpenIdServer, type OpenIdServer } from '@skerry/lab'
+import { reasonToSkip, startOpenIdServer, until, type OpenIdServer } from '@skerry/lab'
 import type { Page } from 'playwright-core'
 
 import type { Profile } from '../../apps/cli/src/profiles/profiles.ts'
@@ -36,10 +36,14 @@ before(async () => {
 })
 after(() => stack.disposeAsync())
 
+/** On a busy machine, the cell or the identity server may take longer than is waited for. */
 const rule = (...words: readonly string[]) =>
-  skerry(NOWHERE, words, {
-    profiles: keptProfiles({ active: 'work', clouds: { work: profile } }),
-    readSecret: async () => server.secret,
+  until(`the cloud answers skerry ${words.join(' ')}`, async () => {
+    const done = await skerry(NOWHERE, words, {
+      profiles: keptProfiles({ active: 'work', clouds: { work: profile } }),
+      readSecret: async () => server.secret,
+    })
+    return !/cannot reach the database|does not answer/.test(done.err) && done
   })
 
 /** Logs in at the identity server, whose page is open. */

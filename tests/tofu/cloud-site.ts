@@ -57,6 +57,12 @@ async function openNetworks(cloud: SmallCloud, stack: AsyncDisposableStack): Pro
     return rows.every(({ overlay, uplinks }) => overlay === 'ready' && uplinks.includes('lan'))
   })
   await addExternalRow(db, 'internet')
+  // A busy database may refuse a connection; a change that is not projected would be waited for without end.
+  const project = () =>
+    projectAll(db, zone).then(
+      () => true,
+      () => false,
+    )
   let work: Promise<unknown> = Promise.resolve()
   const over = new AbortController()
   const listening = listenTo(
@@ -65,7 +71,7 @@ async function openNetworks(cloud: SmallCloud, stack: AsyncDisposableStack): Pro
       applicationName: 'network server',
       channel: 'skerry_network',
       notified: () => {
-        work = work.then(() => projectAll(db, zone))
+        work = work.then(() => until('changes of networks are projected', project))
       },
       pause: (ms, signal) => sleep(ms, undefined, { signal }),
     },

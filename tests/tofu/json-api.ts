@@ -1,4 +1,5 @@
 // The cloud API in JSON, as another client than the provider uses it.
+import { randomUUID } from 'node:crypto'
 import { request } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 
@@ -45,12 +46,25 @@ export class JsonApi {
     return { token, api: new JsonApi(base, ca, `Bearer ${token}`) }
   }
 
-  async ask(method: string, path: string, body?: object): Promise<JsonReply> {
+  /** A request that the cloud has no time for is repeated, as the provider does; its key makes that safe. */
+  ask(method: string, path: string, body?: object): Promise<JsonReply> {
+    const key = randomUUID()
+    return until(`${method} ${path} is answered`, async () => {
+      const reply = await this.#send(method, path, key, body)
+      return reply.status !== 503 && reply
+    })
+  }
+
+  async #send(method: string, path: string, key: string, body?: object): Promise<JsonReply> {
     const sent = request(new URL(path, this.#base), {
       method,
       ca: this.#ca,
       agent: false,
-      headers: { accept: 'application/json', authorization: this.#authorization },
+      headers: {
+        accept: 'application/json',
+        authorization: this.#authorization,
+        ...(method !== 'GET' && { 'idempotency-key': key }),
+      },
     })
     const { promise, resolve, reject } = Promise.withResolvers<JsonReply>()
     sent.once('error', reject)

@@ -212,6 +212,28 @@ test('until=now sends every event that happened before the request, then a messa
   assert.equal(wrong.status, 400)
 })
 
+test('until=now waits for events that an older transaction still holds back', async () => {
+  const { token, org } = api.eng
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const older = api.cloud.db.transaction().execute(async (tx) => {
+    await sql`select pg_current_xact_id()`.execute(tx)
+    begun.resolve()
+    await ended.promise
+  })
+  await begun.promise
+  await emit('test.held', org)
+  const { reported, over } = await follow(token, '/api/events?after=0-0&until=now')
+  // Time enough to read the first page.
+  for (let round = 0; round < 10; round += 1) await api.ask('GET', '/api/session', { token })
+  ended.resolve()
+  await older
+  await over
+  assert.deepEqual(
+    reported.slice(-2).map(({ kind }) => kind),
+    ['test.held', 'end'],
+  )
+})
+
 test('a forged, foreign or plain cursor is 400, and so is one of another cloud', async () => {
   const place = { tx: '4711', seq: '12' }
   const mine = eventCursors(api.eng.org).write(place)

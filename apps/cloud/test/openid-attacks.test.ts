@@ -7,7 +7,7 @@ import { until } from '@skerry/lab'
 import { sql } from 'kysely'
 
 import { OpenIdLogins } from '../src/auth/openid-logins.ts'
-import { OpenIdServers } from '../src/directories/ask-openid.ts'
+import { FAILED_MS, OpenIdServers } from '../src/directories/ask-openid.ts'
 import { guardedFetch } from '../src/directories/guarded-fetch.ts'
 import { personOfClaims } from '../src/directories/person-of-claims.ts'
 import type { OpenIdSettings } from '../src/domain/openid-settings.ts'
@@ -54,10 +54,19 @@ interface Forged {
 }
 
 /** A login with these lies. Returns the problem in the address of the login page; '' is a session. */
-async function tryLogin(
-  { claims, how, query = {}, token }: Forged,
-  at = provider.id,
-): Promise<string> {
+const tryLogin = (lie: Forged, at = provider.id): Promise<string> =>
+  answered(() => tryOnce(lie, at))
+
+/** On a busy machine, the server may take longer than a cell waits. */
+async function answered(work: () => Promise<string>): Promise<string> {
+  const done = await until('the identity server answers', async () => {
+    const problem = await work()
+    return problem !== 'unavailable' && { problem }
+  })
+  return done.problem
+}
+
+async function tryOnce({ claims, how, query = {}, token }: Forged, at: string): Promise<string> {
   const browser = browse()
   const away = await browser.go(`${BASE}/login/${at}`, { stopAt: leaves })
   if (away.url.origin === BASE) return away.url.searchParams.get('problem') ?? `${away.status}`
@@ -105,12 +114,7 @@ const lies: Readonly<Record<string, Forged>> = {
 
 for (const [name, lie] of Object.entries(lies)) {
   test(`no login: ${name}`, async () => {
-    // On a busy machine, the server may take longer than a cell waits.
-    const problem = await until('the identity server answers', async () => {
-      const found = await tryLogin(lie)
-      return found !== 'unavailable' && { found }
-    })
-    assert.equal(problem.found, 'unproved')
+    assert.equal(await tryLogin(lie), 'unproved')
   })
 }
 
@@ -142,7 +146,7 @@ test('an answer of the token endpoint that is away, huge, a redirection or a pag
     const state = away.url.searchParams.get('state') ?? ''
     const page = await browser.go(`${BASE}/login/${provider.id}/back?code=c&state=${state}`, cross)
     assert.equal(await on.sessionOf(browser), undefined)
-    return page.url.searchParams.get('problem')
+    return page.url.searchParams.get('problem') ?? ''
   }
   const tries: [string, Parameters<typeof token>[0]][] = [
     ['unavailable', (response) => response.destroy()],
@@ -151,7 +155,10 @@ test('an answer of the token endpoint that is away, huge, a redirection or a pag
     ['unproved', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>')],
     ['unproved', json({ error: 'invalid_grant' }, 400)],
   ]
-  for (const [problem, answer] of tries) assert.equal(await token(answer)(), problem)
+  for (const [problem, answer] of tries) {
+    const work = token(answer)
+    assert.equal(await (problem === 'unavailable' ? work() : answered(work)), problem)
+  }
 })
 
 test('a discovery document leads nowhere else', async () => {
@@ -178,7 +185,8 @@ test('a discovery document leads nowhere else', async () => {
     for (const [problem, answer] of tries) {
       await using other = await on.add({ name: 'other', issuer, ca })
       answers.set(path, answer)
-      assert.equal(await tryLogin({}, other.id), problem)
+      const work = () => tryOnce({}, other.id)
+      assert.equal(await (problem === 'unavailable' ? work() : answered(work)), problem)
     }
   } finally {
     answers.set(path, discovery())
@@ -187,7 +195,7 @@ test('a discovery document leads nowhere else', async () => {
 
 test('only a server with a certificate of its issuers is asked, and a name with an internal address is not', async () => {
   await using other = await on.add({ name: 'other', issuer: forging.issuer, ca: '' })
-  assert.equal(await tryLogin({}, other.id), 'unavailable')
+  assert.equal(await tryOnce({}, other.id), 'unavailable')
   const sent = { method: 'GET', headers: {} }
   for (const found of [['10.0.0.1'], ['93.184.215.14', '127.0.0.1'], []]) {
     const guard = { trusted: 'login.example', resolve: async () => found }
@@ -203,12 +211,15 @@ test('an identity server that is away is asked once by many logins', async () =>
   await using other = await on.add({ name: 'other', issuer: forging.issuer, ca: forging.ca })
   forging.answers.set(path, json({}, 500))
   const before = forging.asked.get(path) ?? 0
+  const began = performance.now()
   const pages = await Promise.all(
     Array.from({ length: 10 }, () => browse().go(`${BASE}/login/${other.id}`, { stopAt: leaves })),
   )
   forging.answers.set(path, forging.discovery())
   assert.deepEqual(new Set(pages.map(({ url }) => url.search)), new Set(['?problem=unproved']))
-  assert.equal(forging.asked.get(path), before + 1)
+  const asked = (forging.asked.get(path) ?? 0) - before
+  const took = performance.now() - began
+  assert.ok(asked >= 1 && asked <= 1 + took / FAILED_MS, `asked ${asked} times in ${took} ms`)
 })
 
 test('another cell completes what one has begun, once', async () => {

@@ -98,6 +98,20 @@ export async function endOfEvents(db: Kysely<CloudTables>): Promise<EventCursor>
   return last ?? { tx: '0', seq: '0' }
 }
 
+/** The transaction below which every event of now is, also one that cannot be read yet. */
+export async function endOfTransactions(db: Kysely<CloudTables>): Promise<string> {
+  const { rows } = await sql<{ end: string }>`
+    select pg_snapshot_xmax(pg_current_snapshot())::text as end`.execute(db)
+  return rows[0]?.end ?? '0'
+}
+
+/** Whether every event below this transaction can be read: no older transaction is open. */
+export async function isReadableBelow(db: Kysely<CloudTables>, end: string): Promise<boolean> {
+  const { rows } = await sql<{ isReadable: boolean }>`
+    select pg_snapshot_xmin(pg_current_snapshot()) >= ${end}::xid8 as "isReadable"`.execute(db)
+  return rows[0]?.isReadable === true
+}
+
 /** A cursor ahead of all events is from a time that a database restore has undone. */
 export async function requireReached(db: Kysely<CloudTables>, { tx }: EventCursor): Promise<void> {
   const { rows } = await sql<{ ahead: boolean }>`

@@ -30,7 +30,7 @@ export class Unproved extends Error {
 /** A discovery document is used for this long. Keys are looked up again when an unknown one is used, at most once a minute. */
 const KNOWN_MS = 3_600_000
 /** A failure is remembered for this long: a server that is away is not asked by every login. */
-const FAILED_MS = 2000
+export const FAILED_MS = 2000
 /** How much clocks may differ. */
 const TOLERANCE_SECONDS = 60
 

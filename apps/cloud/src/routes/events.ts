@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import { Type } from '@skerry/schema'
 import { eventStream, streamHeaders, type Message } from '@skerry/service'
 
 import type { RequestContext } from '../context.ts'
 import {
   endOfEvents,
+  endOfTransactions,
   isAfter,
+  isReadableBelow,
   readEvents,
   requireReached,
   type EventCursor,
@@ -18,6 +22,8 @@ import { route } from '../http/route.ts'
 const PAGE = 500
 /** Events that are sent in one chunk. */
 const AT_ONCE = 50
+/** How often it is asked whether older transactions have ended; nearly always they have the first time. */
+const LOOK_AGAIN_MS = 100
 
 export const events = [
   route({
@@ -41,9 +47,9 @@ export const events = [
       await context.as(principal, (tx) => requireReached(tx, cursor))
       const isWithProgress = query.progress === 'true'
       const feed = context.feeds.open({ principal, token, isWithProgress })
-      const isUntilNow = query.until === 'now'
+      const end = query.until === 'now' ? await context.as(principal, endOfTransactions) : undefined
       const source = (signal: AbortSignal) =>
-        follow(context, { feed, cursors, cursor, signal, isUntilNow })
+        follow(context, { feed, cursors, cursor, signal, end })
       const body = eventStream(source, { since: cursors.write(cursor) })
       return { status: 200, headers: streamHeaders, body }
     },
@@ -56,8 +62,8 @@ interface FeedSession {
   readonly cursor: EventCursor
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal
-  /** Whether it ends with what has happened so far. */
-  readonly isUntilNow: boolean
+  /** It ends with the events below this transaction: what has happened so far. */
+  readonly end: string | undefined
 }
 
 /** The last message of a stream that ends with what has happened so far: a lost connection has none. */
@@ -65,17 +71,18 @@ const END: Message = { event: 'end', data: {} }
 
 async function* follow(
   context: RequestContext,
-  { feed, cursors, cursor, signal, isUntilNow }: FeedSession,
+  { feed, cursors, cursor, signal, end }: FeedSession,
 ): AsyncIterable<readonly Message[]> {
   let last = cursor
   signal.addEventListener('abort', () => feed.end(), { once: true })
   try {
     if (signal.aborted || !(await context.feeds.isCurrent(feed))) return
+    if (end !== undefined) await untilReadable(context, feed, end, signal)
     while (!feed.isOver) {
       await feed.due()
       if (feed.isOver) return
       const rows = feed.startCatchUp()
-        ? await catchUp(context, feed, last, isUntilNow)
+        ? await catchUp(context, feed, last, end !== undefined)
         : feed.takeRows()
       // What was caught up may have been handed out too.
       const fresh = eventsAfter(rows, last)
@@ -84,7 +91,7 @@ async function* follow(
         yield fresh.slice(at, at + AT_ONCE).map((row) => messageOf(row, cursors))
       }
       last = fresh.at(-1) ?? last
-      if (isUntilNow && !feed.isOver && rows.length < PAGE) {
+      if (end !== undefined && !feed.isOver && rows.length < PAGE) {
         yield [END]
         return
       }
@@ -94,6 +101,18 @@ async function* follow(
   } finally {
     feed.end()
   }
+}
+
+/** An older transaction that is still open holds back events that have happened. */
+async function untilReadable(
+  context: RequestContext,
+  feed: Feed,
+  end: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const isReadable = () => context.as(feed.principal, (tx) => isReadableBelow(tx, end))
+  while (!feed.isOver && !(await isReadable()))
+    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
 }
 
 const eventsAfter = (rows: readonly EventRow[], cursor: EventCursor): readonly EventRow[] =>

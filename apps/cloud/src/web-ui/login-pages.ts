@@ -102,7 +102,10 @@ async function complete(
   const { logins, dialect } = pages
   const browser = browserIn(request, dialect) ?? ''
   const asking = { provider: request.params.provider, browser, address: request.ip }
-  const done = await logins.complete(asking, queryIn(request))
+  const done = await logins.complete(asking, queryIn(request)).catch((error: unknown) => {
+    if (error instanceof Fault && error.kind === 'unavailable') return 'unavailable' as const
+    throw error
+  })
   if (typeof done === 'string') return back(pages, reply, done)
   const cookies = [setCookie(dialect.pageCookie ?? '', done.token)]
   return headed(pages, reply).header('set-cookie', cookies).redirect(done.returnTo, 303)

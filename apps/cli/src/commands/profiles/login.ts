@@ -12,7 +12,7 @@ import {
   type Cloud,
   type CloudAddress,
 } from '@skerry/cloud-client'
-import { Fault } from '@skerry/fault'
+import { Fault, retryableKinds } from '@skerry/fault'
 import { attribute } from '@skerry/xml'
 
 import { failureOf } from '../../cloud/failure.ts'
@@ -215,10 +215,20 @@ async function byBrowser(context: CliContext, at: CloudAddress): Promise<Proof> 
   if (context.browser !== undefined) await openBrowser(context, asked.pageWithCode)
   const until = context.now() + asked.expiresMs
   let { intervalMs } = asked
+  let failure: Fault | undefined
+  // The code stays valid while the cloud is away for a moment.
+  const take = () =>
+    takeDeviceToken(at, asked.device).catch((error: unknown) => {
+      if (!(error instanceof Fault) || !retryableKinds.has(error.kind)) throw error
+      failure = error
+      return 'away' as const
+    })
   return showProgress(context, 'waiting for the browser', async () => {
     while (context.now() < until) {
       await context.wait(intervalMs)
-      const given = await takeDeviceToken(at, asked.device)
+      const given = await take()
+      if (given === 'away') continue
+      failure = undefined
       if (given === 'slow-down') intervalMs += asked.intervalMs
       else if (given === 'denied')
         throw new Failure('refused', 'the login was refused in the browser')
@@ -229,6 +239,7 @@ async function byBrowser(context: CliContext, at: CloudAddress): Promise<Proof> 
         return { user, token: given.token, tokenHref: given.href }
       }
     }
+    if (failure) throw failure
     throw new Failure('refused', 'the login was not allowed in time', { hint: 'run it again' })
   })
 }
