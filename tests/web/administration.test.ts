@@ -162,7 +162,8 @@ test('a role is added with the rights that are chosen, given to a user, changed 
     table.getByRole('row', { name: new RegExp(`^operator session, ${rights} 0 0`) })
   await rowOf('vm:read, vm:power').waitFor()
   const choose = async (name: string, item: string) => {
-    await page.getByRole('button', { name: `Actions of ${name}` }).click()
+    // Rows arrive one by one.
+    await page.getByRole('button', { name: `Actions of ${name}` }).press('Enter')
     await page.getByRole('menuitem', { name: item }).click()
   }
   await choose('operator', 'Change')

@@ -13,6 +13,12 @@ export const rulesOf = {
   dark: ['color-contrast', 'link-in-text-block'],
 } as const
 
+/** In the page: what was changed has been drawn. */
+export const TWO_FRAMES = `new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error('two frames should be drawn')), ${PATIENCE_MS})
+    requestAnimationFrame(() => requestAnimationFrame(resolve))
+  })`
+
 /** The policy of the page forbids foreign scripts; the debugger's protocol does not. The scripts stay until the page is loaded again. */
 export async function openAxe(page: Page): Promise<CDPSession> {
   const session = await page.context().newCDPSession(page)
@@ -25,10 +31,7 @@ export async function findViolations(
   theme: keyof typeof rulesOf = 'light',
 ): Promise<string[]> {
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    expression: `new Promise((resolve, reject) => {
-        setTimeout(() => reject(new Error('two frames should be drawn')), ${PATIENCE_MS})
-        requestAnimationFrame(() => requestAnimationFrame(resolve))
-      })
+    expression: `${TWO_FRAMES}
       .then(() => axe.run(document, { runOnly: ${JSON.stringify(rulesOf[theme])}, resultTypes: ['violations'] }))
       .then((found) => JSON.stringify(found.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary.slice(0, 200))))`,
     awaitPromise: true,

@@ -51,6 +51,22 @@ test('a network is created, changed and deleted', async () => {
   await page.context().close()
 })
 
+test('the page of another network shows nothing of the one before', async () => {
+  const page = await browser.open({ path: `/networks/${uuidOf(KIND.network, 1)}` })
+  await page.getByRole('heading', { name: 'web' }).waitFor()
+  const [other, reading] = [uuidOf(KIND.network, 2), Promise.withResolvers<void>()]
+  await page.route(`**/network/${other}`, async (route) => {
+    await reading.promise
+    await route.continue()
+  })
+  await page.evaluate(`history.pushState(null, '', '/ui/networks/${other}')
+    dispatchEvent(new PopStateEvent('popstate'))`)
+  await page.getByRole('heading', { name: 'web' }).waitFor({ state: 'detached' })
+  reading.resolve()
+  await page.getByRole('heading', { name: 'backend' }).waitFor()
+  await page.context().close()
+})
+
 test('a network with VMs is not deleted, says why, and finds a VM by its address', async () => {
   const page = await browser.open({ path: `/networks/${uuidOf(KIND.network, 1)}` })
   await page.getByRole('heading', { name: 'web' }).waitFor()

@@ -39,7 +39,11 @@ export async function startVisits(
   await page.context().addInitScript({ content: inPage('probe') })
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await page.reload()
-  if (user !== '') await logIn(page, url, user)
+  if (user !== '') {
+    await logIn(page, url, user)
+    // The address changes before its page is drawn: a visit would begin at the login.
+    await page.locator('#main > :last-child').waitFor({ state: 'attached' })
+  }
   return {
     page,
     settled: () => page.evaluate('probe.settled()'),

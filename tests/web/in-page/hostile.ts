@@ -9,12 +9,18 @@ interface Targets {
 
 const ACCEPT = 'application/*+json;version=5.1'
 const PATIENCE_MS = 4000
+/** For a refusal that must come, on a busy machine too. */
+const REFUSED_MS = 60_000
 
 /** What an element or a socket does first; undefined: nothing in time. */
-const first = (target: EventTarget, ...names: readonly string[]): Promise<string | undefined> =>
+const first = (
+  ms: number,
+  target: EventTarget,
+  ...names: readonly string[]
+): Promise<string | undefined> =>
   new Promise((resolve) => {
     for (const name of names) target.addEventListener(name, () => resolve(name))
-    setTimeout(() => resolve(undefined), PATIENCE_MS)
+    setTimeout(() => resolve(undefined), ms)
   })
 
 const achieved: string[] = []
@@ -56,20 +62,20 @@ async function fetchAll({ cloud, vm, compose }: Targets): Promise<void> {
 async function embedAll({ cloud, vm }: Targets): Promise<void> {
   for (const url of [`${vm}/screen`, `${cloud}/ui/icon.svg`]) {
     const image = new Image()
-    const ended = first(image, 'load', 'error')
+    const ended = first(PATIENCE_MS, image, 'load', 'error')
     image.src = url
     if ((await ended) === 'load') achieved.push(`image ${url}`)
   }
   for (const url of [`${cloud}/api/query?type=vm`, `${cloud}/ui/config.json`]) {
     const script = document.createElement('script')
-    const ended = first(script, 'load', 'error')
+    const ended = first(PATIENCE_MS, script, 'load', 'error')
     script.src = url
     document.head.append(script)
     if ((await ended) === 'load') achieved.push(`script ${url}`)
   }
   for (const url of [`${cloud}/ui/vms`, `${cloud}/api/session`]) {
     const frame = document.createElement('iframe')
-    const ended = first(frame, 'load', 'error')
+    const ended = first(PATIENCE_MS, frame, 'load', 'error')
     frame.src = url
     document.body.append(frame)
     await ended
@@ -87,7 +93,7 @@ async function submitAll({ cloud, vm, compose }: Targets): Promise<void> {
     Object.assign(field, { name: '{"name":"hostile","powerOn":true,"x":"', value: '"}' })
     form.append(field)
     document.body.append(frame, form)
-    const ended = first(frame, 'load')
+    const ended = first(PATIENCE_MS, frame, 'load')
     form.submit()
     await ended
   }
@@ -95,19 +101,19 @@ async function submitAll({ cloud, vm, compose }: Targets): Promise<void> {
 
 async function connectAll(targets: Targets): Promise<void> {
   const events = new EventSource(`${targets.cloud}/api/events`, { withCredentials: true })
-  const stream = await first(events, 'open', 'message', 'error')
+  const stream = await first(REFUSED_MS, events, 'open', 'message', 'error')
   if (stream !== 'error') achieved.push(`events: ${stream}`)
   events.close()
   for (const url of [targets.console, targets.cloud.replace('https', 'wss')]) {
     const socket = new WebSocket(url)
-    const reached = await first(socket, 'open', 'message', 'error', 'close')
+    const reached = await first(PATIENCE_MS, socket, 'open', 'message', 'error', 'close')
     if (reached === 'open' || reached === 'message') achieved.push(`socket ${url}`)
     socket.close()
   }
 }
 
 async function openWindow({ cloud, vm }: Targets): Promise<void> {
-  const answered = first(window, 'message')
+  const answered = first(PATIENCE_MS, window, 'message')
   const opened = window.open(`${cloud}/ui/vms`)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it has one
   for (const data of [{ type: 'delete', vm }, vm]) opened?.postMessage(data, '*')

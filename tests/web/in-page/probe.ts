@@ -76,6 +76,8 @@ const visit = (to: string): Promise<void> => {
     document.querySelector('#main > :last-child')?.setAttribute('data-left', '')
   history.pushState(null, '', to)
   dispatchEvent(new PopStateEvent('popstate'))
+  // That nothing changed before says nothing about the page that comes.
+  changedAt = performance.now()
   return settled()
 }
 

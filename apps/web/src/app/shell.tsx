@@ -28,6 +28,7 @@ import style from './shell.module.css'
 
 /** What surrounds every page: navigation, top bar, docked console, tasks, and what opens above them. */
 export function Shell() {
+  const { pathname } = useLocation()
   const { isLost, since } = useStore(connection)
   const isLoginNeeded = useStore(hasSessionEnded)
   const { kind } = useStore(pageConfig)
@@ -55,7 +56,8 @@ export function Shell() {
                 reconnect.
               </p>
             )}
-            <Outlet />
+            {/* Another address is another page, also of the same kind: nothing of the one before stays. */}
+            <Outlet key={pathname} />
           </main>
           <ConsoleDock />
           <div className={style['around']} inert={isCovered}>

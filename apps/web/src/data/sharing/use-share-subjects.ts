@@ -18,7 +18,7 @@ export interface ProviderGroups {
 
 export interface ShareSubjects {
   readonly users: readonly string[]
-  /** The identity servers of the organisation; undefined: the user cannot list them. */
+  /** The identity servers of the organisation; undefined: they are not read yet, or the user cannot list them. */
   readonly providers: readonly ProviderGroups[] | undefined
 }
 
@@ -36,10 +36,14 @@ export function useShareSubjects(): ShareSubjects {
   })
   return {
     users: (org?.users?.userReference ?? []).map(({ name }) => name),
+    // All at once: the first of them is the default.
     providers:
-      list &&
-      providers.flatMap(({ data }) =>
-        data ? [{ name: data.name, groups: (data.groupRole ?? []).map(({ name }) => name) }] : [],
-      ),
+      list && providers.every(({ isPending }) => !isPending)
+        ? providers.flatMap(({ data }) =>
+            data
+              ? [{ name: data.name, groups: (data.groupRole ?? []).map(({ name }) => name) }]
+              : [],
+          )
+        : undefined,
   }
 }
