@@ -22,7 +22,9 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** Also the time for which an answer without an end is read: that of an event stream. */
+/** Until an answer begins: many that are sent at once wait for each other. */
+const ANSWER_MS = 120_000
+/** For how long an answer without an end is read: that of an event stream. */
 const PATIENCE_MS = 10_000
 
 function send(job: RawJob, request: string): Promise<RawAnswer> {
@@ -38,8 +40,9 @@ function send(job: RawJob, request: string): Promise<RawAnswer> {
       if (hangUp) socket.end(request, 'latin1', () => socket.destroy())
       else socket.write(request, 'latin1')
     })
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy())
+    socket.setTimeout(ANSWER_MS, () => socket.destroy())
     socket.on('data', (chunk: Buffer) => {
+      socket.setTimeout(PATIENCE_MS)
       chunks.push(chunk)
       // A reset leaves nothing in the kernel's tables, which vmd reads for every connection.
       if (isWhole(Buffer.concat(chunks).toString('latin1'))) socket.resetAndDestroy()

@@ -46,11 +46,13 @@ export async function beginPings(
 
 /** Of what ping said, when this many were sent. */
 function resultOf(said: string, sent: number): PingResult {
-  const arrived = [...said.matchAll(/ seq=(\d+) /g)].map(([, seq]) => Number(seq))
+  // An answer may come again, or after later ones.
+  const numbers = [...said.matchAll(/ seq=(\d+) /g)].map(([, seq]) => Number(seq))
+  const arrived = [...new Set(numbers)].sort((a, b) => a - b)
   const ends = [-1, ...arrived, sent]
   const missing = ends.slice(1).map((seq, at) => seq - (ends[at] ?? 0) - 1)
   const silenceMs = Math.max(...missing) * PING_SECONDS * 1000
-  return { sent, lost: sent - new Set(arrived).size, silenceMs }
+  return { sent, lost: sent - arrived.length, silenceMs }
 }
 
 /** Pings ten times a second, from the first answer on. The result is there when pings are answered again after it was asked for. */

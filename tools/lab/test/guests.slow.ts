@@ -120,7 +120,7 @@ test(
     const { host, must, ssh } = guest
     // SSH answers before the guest prints that it is up.
     const readSerial = () => readFile(join(host.dir, 'log/serial.log'), 'utf8')
-    const isUp = async () => (await readSerial()).includes(' kvm=')
+    const isUp = async () => / kvm=\w+\r?\n/.test(await readSerial())
     await until('the guest should print that it is up', isUp, BOOT_TIMEOUT_MS)
     assert.match(await readSerial(), /guest up in \d+\.\d+s svm=1 kvm=yes/)
     assert.equal(await ssh('hostname'), 'seeded\n')

@@ -107,7 +107,9 @@ test(
     assert.deepEqual((await lab('status', ...at)).report(), report)
     const reach = (address: string) =>
       machine.run(['ip', 'netns', 'exec', one.netns, ...pingOf(address)])
-    assert.match((await reach(two.address)).stdout, /5 packets received, 0% packet loss/)
+    const isReached = async () =>
+      (await reach(two.address)).stdout.includes('5 packets received, 0% packet loss')
+    await until('host-2 should be reached', isReached)
 
     await lab('power-cut', ...at, 'host-2')
     const on = await lab('power-on', ...at, 'host-2')
