@@ -5,7 +5,7 @@ import * as libvirt from '@skerry/libvirt'
 
 import { findVm } from '../domain/find-domain.ts'
 import { askMonitor } from '../domain/monitor.ts'
-import { AGENT_MS, AgentAway } from '../host/agent-lines.ts'
+import { AgentAway, mayAnswerLater } from '../host/agent-lines.ts'
 import { fieldsOf } from '../host/agent.ts'
 import type { Host } from '../host/host.ts'
 import type { Owner } from '../host/owner.ts'
@@ -58,8 +58,8 @@ export async function agentAnswers(host: Host, dom: libvirt.Domain): Promise<boo
 
 /** How long the agent of a resumed guest may take until it answers. */
 const AWAKE_MS = 60_000
-/** How late a guest's clock may be set, and how often it is tried. */
-const CLOCK_LATE_MS = 500
+/** How late a guest's clock may be, and how often it is set: one try takes about a second in a guest that works. */
+const CLOCK_LATE_MS = 1000
 const CLOCK_TRIES = 10
 
 /**
@@ -77,20 +77,29 @@ export async function setClock(host: Host, dom: libvirt.Domain): Promise<void> {
   await askMonitor(host, dom, 'rtc-reset-reinjection')
 }
 
-/** The call may wait for others of this agent, which makes the clock late by as long: it is repeated until it was fast. */
+/** The call may wait for others of this agent, which makes the clock late by as long: it is set again until it is right. */
 async function setTime(host: Host, dom: libvirt.Domain): Promise<void> {
   for (let left = CLOCK_TRIES; left > 0; left -= 1) {
-    const began = performance.now()
     // In nanoseconds; a JSON number is precise to less than a microsecond here.
     const time = host.clock.now().getTime() * 1_000_000
-    const isSet = await host.agents.ask(dom, 'guest-set-time', { time }).then(
-      () => true,
-      (error: unknown) => {
-        if (left === 1 || !isSilent(error, began)) throw error
-        return false
-      },
-    )
-    if (isSet && performance.now() - began < CLOCK_LATE_MS) return
+    const guestTime = await orLater(async () => {
+      await host.agents.ask(dom, 'guest-set-time', { time })
+      return host.agents.ask(dom, 'guest-get-time')
+    })
+    const lateMs = host.clock.now().getTime() - Number(guestTime ?? 0) / 1_000_000
+    if (lateMs < CLOCK_LATE_MS) return
+  }
+  throw new Fault('timed-out', `the clock of ${dom.name} is late: its agent is slow`)
+}
+
+/** Undefined if the agent may only have been slow. */
+async function orLater(ask: () => Promise<unknown>): Promise<unknown> {
+  const began = performance.now()
+  try {
+    return await ask()
+  } catch (error) {
+    if (!mayAnswerLater(error, began)) throw error
+    return undefined
   }
 }
 
@@ -108,7 +117,7 @@ export async function askToGo(
   try {
     await host.agents.ask(dom, 'guest-shutdown', { mode })
   } catch (error) {
-    if (!(error instanceof AgentAway) || isSilent(error, began)) throw error
+    if (!(error instanceof AgentAway) || mayAnswerLater(error, began)) throw error
   }
 }
 
@@ -152,7 +161,9 @@ export async function execInDomain(
   const deadline = performance.now() + timeoutMs
   // The agent reports a program's exit only when polled.
   for (let pause = 5; ; pause = Math.min(pause * 2, 250)) {
-    const status = await readStatus(host, dom, pid)
+    // An agent that is slow now is asked again: the program goes on, and its result can still be read.
+    const ask = () => host.agents.ask(dom, 'guest-exec-status', { pid })
+    const status = fieldsOf(await orLater(ask))
     if (status['exited'] === true) {
       return {
         exitCode: wholeOf(status['exitcode']) ?? 128 + (wholeOf(status['signal']) ?? 0),
@@ -166,25 +177,6 @@ export async function execInDomain(
     await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
-
-/** Empty if the agent is silent: it is not gone, the program goes on, and its result can still be read. */
-async function readStatus(
-  host: Host,
-  dom: libvirt.Domain,
-  pid: number,
-): Promise<Readonly<Record<string, unknown>>> {
-  const began = performance.now()
-  try {
-    return fieldsOf(await host.agents.ask(dom, 'guest-exec-status', { pid }))
-  } catch (error) {
-    if (!isSilent(error, began)) throw error
-    return {}
-  }
-}
-
-/** Whether an agent let its time pass; libvirt reports one that is gone at once. */
-const isSilent = (error: unknown, began: number): boolean =>
-  error instanceof AgentAway && performance.now() - began >= AGENT_MS * 0.9
 
 async function startProgram(
   host: Host,

@@ -56,13 +56,13 @@ export class AgentLines {
     late.promise.catch(() => undefined)
     const started = Promise.withResolvers<void>()
     const waiting: WaitingCall = { vm, begin: started.resolve }
-    if (this.#waiting.length >= WAITING_MAX) throw agentsBusy()
+    if (this.#waiting.length >= WAITING_MAX) throw new AgentsBusy()
     this.#waiting.push(waiting)
     const timer = setTimeout(() => {
       // Part of this time was spent in the queue: whether the agent stalled is decided when the call ends.
       if (!this.#waiting.includes(waiting)) return late.reject(new AgentAway())
       this.#waiting = this.#waiting.filter((each) => each !== waiting)
-      late.reject(agentsBusy())
+      late.reject(new AgentsBusy())
     }, this.#patienceMs)
     this.#next()
     try {
@@ -127,10 +127,14 @@ export class AgentLines {
   }
 }
 
-const agentsBusy = (): Fault =>
-  new Fault('unavailable', 'the guest agents of this host are busy', {
-    hint: 'retry in a few seconds; agents of other guests do not answer',
-  })
+/** No line became free in time: agents of other guests stall. */
+class AgentsBusy extends Fault {
+  constructor() {
+    super('unavailable', 'the guest agents of this host are busy', {
+      hint: 'retry in a few seconds; agents of other guests do not answer',
+    })
+  }
+}
 
 /** No agent answers in this guest, or it stopped answering. */
 export class AgentAway extends Fault {
@@ -141,3 +145,8 @@ export class AgentAway extends Fault {
     })
   }
 }
+
+/** Whether an agent that was asked at `began` may only have been slow; libvirt reports one that is gone at once. */
+export const mayAnswerLater = (error: unknown, began: number): boolean =>
+  error instanceof AgentsBusy ||
+  (error instanceof AgentAway && performance.now() - began >= AGENT_MS * 0.9)

@@ -2,8 +2,11 @@ import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 
-/** A daemon answers between two turns of its work. One that is gone refuses at once, so only one that hangs is noticed this late. */
-const ANSWER_MS = 20_000
+/**
+ * A daemon answers between two turns of its work. One that is gone refuses at once, so only one that hangs is noticed this late. A
+ * cell waits 28 s for a host, which asks two of them.
+ */
+const ANSWER_MS = 10_000
 const ANSWER_BYTES_MAX = 64 * 1024
 
 /**

@@ -8,6 +8,7 @@ import type * as libvirt from '@skerry/libvirt'
 import { askMonitor } from '../domain/monitor.ts'
 import { readQemuUser } from '../domain/qemu-process.ts'
 import { agentAnswers, execInDomain } from '../guest/guest.ts'
+import { mayAnswerLater } from '../host/agent-lines.ts'
 import type { Host } from '../host/host.ts'
 import { asideDirectory, pointsDirectory, sharesDirectory, sharesSocket } from '../host/paths.ts'
 import {
@@ -36,8 +37,8 @@ const SOCKET_TIMEOUT_MS = 60_000
 /** The kernel's `__SO_ACCEPTCON`. */
 const ACCEPTS_CONNECTIONS = '00010000'
 const UNPLUG_TIMEOUT_MS = 15_000
-/** How long an agent that stopped answering may take until it is asked again to mount. */
-const SILENT_MS = 60_000
+/** For how long a slow agent is asked again to mount; as long as a resumed one may take to answer. */
+const ASK_AGAIN_MS = 60_000
 
 /** Serves the VM's mappings and plugs them in; existing parts are left alone. */
 export async function openShare(host: Host, record: VmRecord, dom: libvirt.Domain): Promise<void> {
@@ -172,10 +173,17 @@ async function hideFolders({ paths }: Host, id: VmRecord['id']): Promise<void> {
   await removeEmpty(points)
 }
 
+/** VMs whose guests are asked again to mount, by host. */
+const asked = new WeakMap<Host, Set<string>>()
+
 /** Mounts the share in the guest if its agent answers; otherwise that happens when the agent starts. */
 async function mountInGuest(host: Host, { id }: VmRecord, dom: libvirt.Domain): Promise<void> {
+  // A mount whose device was unplugged meanwhile stays in the list, and reads nothing.
   const script = `
-    grep -q ' ${GUEST_DIRECTORY} virtiofs ' /proc/mounts && exit 0
+    if grep -q ' ${GUEST_DIRECTORY} virtiofs ' /proc/mounts; then
+      ls ${GUEST_DIRECTORY} >/dev/null && exit 0
+      umount -l ${GUEST_DIRECTORY}
+    fi
     mkdir -p ${GUEST_DIRECTORY}
     for try in 1 2 3 4 5 6 7 8 9 10; do
       mount -t virtiofs ${DEVICE} ${GUEST_DIRECTORY} && exit 0
@@ -183,30 +191,45 @@ async function mountInGuest(host: Host, { id }: VmRecord, dom: libvirt.Domain): 
     done
     exit 1`
   if ((await inGuest(host, dom, script)) !== 'silent') return
+  const others = asked.get(host) ?? new Set()
+  asked.set(host, others)
+  if (others.has(id)) return
+  others.add(id)
   // An agent that is slow does not start again, so no event follows.
-  const again = host.changes.until(dom.name, SILENT_MS, async () => {
+  const again = host.changes.until(dom.name, ASK_AGAIN_MS, async () => {
     if (!host.link.isOpen) return 'lost'
     if (!(await agentAnswers(host, dom))) return undefined
     const mount = async () =>
-      (await isPlugged(host, dom)) ? inGuest(host, dom, script) : ('done' as const)
+      (await isPlugged(host, dom).catch(() => false))
+        ? inGuest(host, dom, script)
+        : ('done' as const)
     return (await host.locks.run(id, mount)) === 'silent' ? undefined : 'done'
   })
-  again.catch((error: unknown) =>
-    host.log(`failed to mount the shared folders of VM ${id} in its guest`, error),
-  )
+  again
+    .catch((error: unknown) =>
+      host.log(`failed to mount the shared folders of VM ${id} in its guest`, error),
+    )
+    .finally(() => others.delete(id))
 }
 
 /**
  * Runs a script in the guest if its agent answers. The result does not decide what the host does: some systems ship an agent
- * that runs no programs. 'silent': the agent stopped answering.
+ * that runs no programs. 'silent': the agent may answer later.
  */
 async function inGuest(
   host: Host,
   dom: libvirt.Domain,
   script: string,
 ): Promise<'done' | 'silent'> {
-  if (!(await agentAnswers(host, dom))) return 'done'
+  let began = performance.now()
   try {
+    await host.agents.ask(dom, 'guest-ping')
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return mayAnswerLater(error, began) ? 'silent' : 'done'
+  }
+  try {
+    began = performance.now()
     const { exitCode, stderr } = await execInDomain(host, dom, {
       path: '/bin/sh',
       args: ['-c', script],
@@ -217,7 +240,7 @@ async function inGuest(
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     host.log(`the guest of ${dom.name} ran no script for its shared folders`, error)
-    return error.kind === 'unavailable' ? 'silent' : 'done'
+    return mayAnswerLater(error, began) ? 'silent' : 'done'
   }
 }
 
