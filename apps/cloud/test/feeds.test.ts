@@ -220,18 +220,22 @@ test('until=now waits for events that an older transaction still holds back', as
     begun.resolve()
     await ended.promise
   })
-  await begun.promise
-  await emit('test.held', org)
-  const { reported, over } = await follow(token, '/api/events?after=0-0&until=now')
-  // Time enough to read the first page.
-  for (let round = 0; round < 10; round += 1) await api.ask('GET', '/api/session', { token })
-  ended.resolve()
-  await older
-  await over
-  assert.deepEqual(
-    reported.slice(-2).map(({ kind }) => kind),
-    ['test.held', 'end'],
-  )
+  try {
+    await begun.promise
+    await emit('test.held', org)
+    const { reported, over } = await follow(token, '/api/events?after=0-0&until=now')
+    // Time enough to read the first page.
+    for (let round = 0; round < 10; round += 1) await api.ask('GET', '/api/session', { token })
+    ended.resolve()
+    await over
+    assert.deepEqual(
+      reported.slice(-2).map(({ kind }) => kind),
+      ['test.held', 'end'],
+    )
+  } finally {
+    ended.resolve()
+    await older
+  }
 })
 
 test('a forged, foreign or plain cursor is 400, and so is one of another cloud', async () => {

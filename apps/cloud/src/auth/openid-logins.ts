@@ -16,7 +16,7 @@ import type { Sessions } from './sessions.ts'
 
 /**
  * Why a login in the browser failed; the login page has a text for each. `attempt`: not begun in this browser, or too long ago;
- * `unavailable`: the identity server does not answer; `unproved`: its answer proves nothing; `access`: the person has no access here.
+ * `unavailable`: the identity server or the database does not answer; `unproved`: its answer proves nothing; `access`: the person has no access here.
  */
 export type LoginProblem = 'attempt' | 'unavailable' | 'unproved' | 'access' | ClaimsProblem
 
@@ -91,7 +91,6 @@ export class OpenIdLogins {
     try {
       claims = await servers.complete(this.#accessTo(server), came, attempt.expected)
     } catch (error) {
-      if (error instanceof Fault && error.kind === 'unavailable') return 'unavailable'
       if (!(error instanceof Unproved)) throw error
       await refused(db, server, { user: '', address }, error.message)
       return 'unproved'

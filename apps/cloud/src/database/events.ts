@@ -98,7 +98,7 @@ export async function endOfEvents(db: Kysely<CloudTables>): Promise<EventCursor>
   return last ?? { tx: '0', seq: '0' }
 }
 
-/** The transaction below which every event of now is, also one that cannot be read yet. */
+/** Every event that has happened is of a transaction below this one, also an event that cannot be read yet. */
 export async function endOfTransactions(db: Kysely<CloudTables>): Promise<string> {
   const { rows } = await sql<{ end: string }>`
     select pg_snapshot_xmax(pg_current_snapshot())::text as end`.execute(db)

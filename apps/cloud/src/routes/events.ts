@@ -22,8 +22,8 @@ import { route } from '../http/route.ts'
 const PAGE = 500
 /** Events that are sent in one chunk. */
 const AT_ONCE = 50
-/** How often it is asked whether older transactions have ended; nearly always they have the first time. */
-const LOOK_AGAIN_MS = 100
+/** Pauses between questions whether older transactions have ended, and for how long it is asked. Nearly always they have the first time. */
+const pauses = { firstMs: 100, mostMs: 2000, allMs: 600_000 } as const
 
 export const events = [
   route({
@@ -46,8 +46,8 @@ export const events = [
         since === undefined ? await context.as(principal, endOfEvents) : cursors.read(since)
       await context.as(principal, (tx) => requireReached(tx, cursor))
       const isWithProgress = query.progress === 'true'
-      const feed = context.feeds.open({ principal, token, isWithProgress })
       const end = query.until === 'now' ? await context.as(principal, endOfTransactions) : undefined
+      const feed = context.feeds.open({ principal, token, isWithProgress })
       const source = (signal: AbortSignal) =>
         follow(context, { feed, cursors, cursor, signal, end })
       const body = eventStream(source, { since: cursors.write(cursor) })
@@ -103,7 +103,7 @@ async function* follow(
   }
 }
 
-/** An older transaction that is still open holds back events that have happened. */
+/** An older transaction that is still open holds back events that have happened. One that stays open ends the feed without them. */
 async function untilReadable(
   context: RequestContext,
   feed: Feed,
@@ -111,8 +111,13 @@ async function untilReadable(
   signal: AbortSignal,
 ): Promise<void> {
   const isReadable = () => context.as(feed.principal, (tx) => isReadableBelow(tx, end))
-  while (!feed.isOver && !(await isReadable()))
-    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
+  let [pause, waited] = [pauses.firstMs as number, 0]
+  while (!feed.isOver && !(await isReadable())) {
+    if (waited >= pauses.allMs) return feed.end()
+    await sleep(pause, undefined, { signal }).catch(() => undefined)
+    waited += pause
+    pause = Math.min(2 * pause, pauses.mostMs)
+  }
 }
 
 const eventsAfter = (rows: readonly EventRow[], cursor: EventCursor): readonly EventRow[] =>

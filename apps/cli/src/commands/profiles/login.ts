@@ -9,6 +9,7 @@ import {
   logIn,
   logOut,
   takeDeviceToken,
+  type AccessToken,
   type Cloud,
   type CloudAddress,
 } from '@skerry/cloud-client'
@@ -216,28 +217,32 @@ async function byBrowser(context: CliContext, at: CloudAddress): Promise<Proof> 
   const until = context.now() + asked.expiresMs
   let { intervalMs } = asked
   let failure: Fault | undefined
-  // The code stays valid while the cloud is away for a moment.
-  const take = () =>
-    takeDeviceToken(at, asked.device).catch((error: unknown) => {
-      if (!(error instanceof Fault) || !retryableKinds.has(error.kind)) throw error
+  // Code and token stay valid while the cloud is away for a moment.
+  const orAway = <T>(answer: Promise<T>): Promise<T | 'away'> =>
+    answer.catch((error: unknown) => {
+      const isBrief = error instanceof Fault && retryableKinds.has(error.kind)
+      if (!isBrief || error.detail === 'certificate') throw error
       failure = error
-      return 'away' as const
+      return 'away'
     })
   return showProgress(context, 'waiting for the browser', async () => {
+    let made: AccessToken | undefined
     while (context.now() < until) {
       await context.wait(intervalMs)
-      const given = await take()
-      if (given === 'away') continue
-      failure = undefined
-      if (given === 'slow-down') intervalMs += asked.intervalMs
-      else if (given === 'denied')
-        throw new Failure('refused', 'the login was refused in the browser')
-      else if (given === 'over') break
-      else if (given !== 'pending') {
-        const session = await cloudByToken(at, given.token).session()
-        const user = `${attribute(session, 'user')}@${attribute(session, 'org')}`
-        return { user, token: given.token, tokenHref: given.href }
+      if (!made) {
+        const given = await orAway(takeDeviceToken(at, asked.device))
+        if (given === 'away') continue
+        if (given === 'over') break
+        failure = undefined
+        if (given === 'denied') throw new Failure('refused', 'the login was refused in the browser')
+        if (given === 'slow-down') intervalMs += asked.intervalMs
+        if (given === 'slow-down' || given === 'pending') continue
+        made = given
       }
+      const session = await orAway(cloudByToken(at, made.token).session())
+      if (session === 'away') continue
+      const user = `${attribute(session, 'user')}@${attribute(session, 'org')}`
+      return { user, token: made.token, tokenHref: made.href }
     }
     if (failure) throw failure
     throw new Failure('refused', 'the login was not allowed in time', { hint: 'run it again' })
