@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
+import { until } from '@skerry/lab'
 import type { Page, Route } from 'playwright-core'
 
 import { findViolations, openAxe } from './axe.ts'
@@ -147,7 +148,7 @@ test('a second factor is added by its QR code, its recovery codes are shown once
     new MutationObserver(() => (window.isCopied ||= document.querySelector('[aria-label=Copied]') !== null))
       .observe(document.body, { subtree: true, childList: true, attributes: true })`)
   await codes.getByRole('button', { name: 'Copy' }).click()
-  await page.waitForFunction('window.isCopied')
+  await until('it says that they are copied', () => page.evaluate<boolean>('window.isCopied'))
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), shown)
   await codes.getByRole('button', { name: 'I have kept them' }).click()
   const row = page.getByRole('row', { name: /^phone Confirmed/ })

@@ -51,7 +51,7 @@ const operations: Readonly<Record<string, readonly [doing: string, done: string]
 /** Why a login at an identity server failed, by the word in the address. */
 const loginProblems: Readonly<Record<string, string>> = {
   attempt: 'This login was not begun in this browser, or too long ago. Log in again.',
-  unavailable: 'The identity server does not answer. Try again later.',
+  unavailable: 'The cloud or the identity server does not answer. Try again later.',
   unproved: 'The answer of the identity server was not accepted. Log in again.',
   access:
     'The identity server knows you, but you have no access here: none of your groups has a role, your account is disabled, or your name belongs to another user. Ask your administrator.',

@@ -46,8 +46,9 @@ export function ShareDialog({ object, access, shares, share, onClose }: ShareDia
   const [chosenProvider, setProvider] = useState('')
   const [level, setLevel] = useState<AccessLevel>(share?.level ?? 'ReadOnly')
   const { send, isPending } = useShareChange(access)
-  const { users, providers } = useShareSubjects()
-  const provider = chosenProvider || (providers?.[0]?.name ?? '')
+  const { users, providers, isReading } = useShareSubjects()
+  const known = providers?.find((each) => each.name === chosenProvider) ?? providers?.[0]
+  const provider = providers ? (known?.name ?? '') : chosenProvider
   // Without an identity server there are no groups.
   const canChoose = (each: SubjectKind): boolean => each !== 'group' || providers?.length !== 0
   const subject = share?.subject ?? subjectOf(kind, name, provider)
@@ -107,6 +108,7 @@ export function ShareDialog({ object, access, shares, share, onClose }: ShareDia
           hint={hint}
           provider={provider}
           providers={providers}
+          isReading={isReading}
           onName={setName}
           onProvider={setProvider}
         />
@@ -140,12 +142,13 @@ interface GroupFieldsProps {
   readonly hint: string | undefined
   readonly provider: string
   readonly providers: ShareSubjects['providers']
+  readonly isReading: boolean
   readonly onName: (name: string) => void
   readonly onProvider: (provider: string) => void
 }
 
 function GroupFields(props: GroupFieldsProps) {
-  const { name, hint, provider, providers, onName, onProvider } = props
+  const { name, hint, provider, providers, isReading, onName, onProvider } = props
   const groups = providers?.find((each) => each.name === provider)?.groups ?? []
   return (
     <>
@@ -157,7 +160,7 @@ function GroupFields(props: GroupFieldsProps) {
           onChange={onProvider}
         />
       )}
-      {!providers && (
+      {!providers && !isReading && (
         <TextField
           label="Identity server"
           hint="The name that it has in the organisation, such as corp."

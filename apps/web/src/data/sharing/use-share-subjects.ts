@@ -18,8 +18,9 @@ export interface ProviderGroups {
 
 export interface ShareSubjects {
   readonly users: readonly string[]
-  /** The identity servers of the organisation; undefined: they are not read yet, or the user cannot list them. */
+  /** The identity servers of the organisation; undefined: the user cannot list them, or they are not read yet. */
   readonly providers: readonly ProviderGroups[] | undefined
+  readonly isReading: boolean
 }
 
 export function useShareSubjects(): ShareSubjects {
@@ -34,11 +35,13 @@ export function useShareSubjects(): ShareSubjects {
         request<IdentityProviderDocument>(href, { signal }),
     })),
   })
+  // All at once: the first of them is the default.
+  const isReading = list !== undefined && providers.some(({ isPending }) => isPending)
   return {
+    isReading,
     users: (org?.users?.userReference ?? []).map(({ name }) => name),
-    // All at once: the first of them is the default.
     providers:
-      list && providers.every(({ isPending }) => !isPending)
+      list && !isReading
         ? providers.flatMap(({ data }) =>
             data
               ? [{ name: data.name, groups: (data.groupRole ?? []).map(({ name }) => name) }]
