@@ -167,8 +167,9 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
       await done('forward', 'list', 'my-vm'),
       /^ON THE HOST +IN THE GUEST +PROTOCOL +LISTENING\n127\.0\.0\.1:8022 +22 +tcp +yes\n$/,
     )
-    const { stdout } = await host.run(['bash', '-c', 'head -c 4 < /dev/tcp/127.0.0.1/8022'])
-    assert.equal(stdout, 'SSH-')
+    const greeting = ['bash', '-c', 'head -c 4 < /dev/tcp/127.0.0.1/8022']
+    const isGreeted = async () => (await host.run(greeting)).stdout === 'SSH-'
+    await until('the guest answers at the port', isGreeted, BOOT_MS)
     await done('forward', 'rm', 'my-vm', '8022')
     assert.deepEqual(await json('forward', 'list', 'my-vm'), [])
   })

@@ -64,7 +64,7 @@ test(
 
       await untilReached(one, blue1, blue2.address)
       await untilReached(one, green1, green2.address)
-      assert.match(await ping(one, blue1, blue2.address), / 0% packet loss/)
+      await untilWhole(one, blue1, blue2.address)
       assert.match(await ping(one, blue1, green2.address), / 100% packet loss/)
       await untilReached(one, outside, '198.51.100.1')
       assert.equal(await send(one, blue1, two, blue2), 3_000_000)
@@ -72,7 +72,7 @@ test(
       // What a host does with packets of its guests does not depend on OVN's programs.
       await two.killSwitchDaemon('ovn-controller')
       await central[Symbol.asyncDispose]()
-      assert.match(await ping(one, blue1, blue2.address), / 0% packet loss/)
+      await untilWhole(one, blue1, blue2.address)
       await two.startSwitch()
       assert.notEqual(two.openVswitch?.pids['ovn-controller'], undefined)
     }
@@ -244,6 +244,14 @@ async function untilReached(host: LabHost, { name }: GuestCard, address: string)
     REACHED_MS,
   )
 }
+
+/** On a busy machine one of five packets may come too late. */
+const untilWhole = (host: LabHost, guest: GuestCard, address: string) =>
+  until(
+    `${guest.name} should lose no packet`,
+    async () => (await ping(host, guest, address)).includes(' 0% packet loss'),
+    REACHED_MS,
+  )
 
 /** Sends three megabytes by TCP, and returns how many bytes arrived. */
 async function send(

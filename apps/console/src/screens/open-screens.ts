@@ -24,8 +24,8 @@ const LOOK_MS = 2000
  * ends then; a restart or a failover takes much less.
  */
 const UNSURE_MS = 60_000
-/** How long the database may take to learn that a VM is off, after its display closed. */
-const JUDGE_MS = 3000
+/** How long the database may take to learn that a VM is off, after its display closed: on a busy host that takes seconds. */
+const JUDGE_MS = 10_000
 const JUDGE_AGAIN_MS = 250
 
 interface Open {

@@ -18,7 +18,7 @@ interface HostRemovalOptions {
   readonly log: (message: string) => void
 }
 
-export async function startHostRemoval({
+export async function makeHostRemoval({
   engines,
   readJoined,
   isOpen,

@@ -22,7 +22,7 @@ import { takeFence } from '../ovn/fence.ts'
 import { followNorthbound } from '../ovn/follow-northbound.ts'
 import { prefillHosts, prefillPorts } from '../ovn/prefill-southbound.ts'
 import type { NorthboundWriter } from '../ovn/write-units.ts'
-import { startHostRemoval, type HostRemoval } from './host-removal.ts'
+import { makeHostRemoval, type HostRemoval } from './host-removal.ts'
 import { projectAll } from './project-units.ts'
 
 export interface ZoneContext<DB> extends Omit<EngineContext, 'place'> {
@@ -67,7 +67,7 @@ export async function fillProjection<DB>(
   const { operations, failed: missing } = await projectAll({ ...context, held, writer })
   log(`${operations} rows are written; northd compiles them`)
   let isOpen = false
-  const { forgetHosts, forgetLeft } = await startHostRemoval({
+  const { forgetHosts, forgetLeft } = await makeHostRemoval({
     engines,
     readJoined: () => readJoined(database, held.zone),
     isOpen: () => isOpen,

@@ -77,6 +77,9 @@ async function reach(target: Target, patienceMs: number): Promise<Socket | undef
   } catch {
     // No one handles an error of a discarded connection.
     socket.on('error', () => undefined)
+    // After a pause of this process its timer ends before it learns that it is connected.
+    await new Promise(setImmediate)
+    if (!socket.connecting && !socket.destroyed) return socket
     socket.destroy()
     return undefined
   }
