@@ -2,12 +2,15 @@
 // page's requests written by hand.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { after, afterEach, before, test } from 'node:test'
 
 import { sql } from 'kysely'
 
+import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
 import { hashToken } from '../src/auth/access-token.ts'
 import { DeviceLogins, plainCode } from '../src/auth/device-logins.ts'
 import { BASE, openTenantsApi, type TenantsApi } from './tenants-api.ts'
@@ -218,4 +221,48 @@ test('a cell that dies while it gives the token has given nothing, and another o
   )
   await assert.rejects(dying.take(device), /killed/)
   assert.equal((await take(device)).status, 200)
+})
+
+/** Passes requests to the cell; the first one to each of these paths gets 503. */
+async function startFront(away: Set<string>) {
+  const front = createServer((asked, response) => {
+    const { pathname } = new URL(asked.url ?? '', BASE)
+    if (away.delete(pathname)) return void response.writeHead(503).end()
+    const { method = 'GET', url = '', headers } = asked
+    const to = { host: '127.0.0.1', port: api.port, agent: false as const }
+    const passed = request({ ...to, method, path: url, headers }, (answered) => {
+      response.writeHead(answered.statusCode ?? 500, answered.headers)
+      answered.pipe(response)
+    })
+    asked.pipe(passed)
+  })
+  front.listen(0, '127.0.0.1')
+  await once(front, 'listening')
+  return {
+    url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    [Symbol.dispose]: () => void front.close(),
+  }
+}
+
+test('skerry logs in by a code although the cloud is away when the token is asked for, and when it is used', async () => {
+  const away = new Set(['/api/oauth/token', '/api/session'])
+  using front = await startFront(away)
+  const profiles = keptProfiles()
+  const shown = Promise.withResolvers<string>()
+  const done = await skerry('http://127.0.0.1:9', ['login', 'work', front.url], {
+    profiles,
+    complain: (line) => shown.resolve(/enter ([A-Z]{4}-[A-Z]{4})/.exec(line)?.[1] ?? ''),
+    wait: async () => {
+      const code = await shown.promise
+      await answer(code, true)
+      // As if the interval was over.
+      await sql`update device_login set asked_at = asked_at - interval '2 s'`.execute(api.cloud.db)
+    },
+  })
+  assert.equal(done.code, 0, done.err)
+  assert.equal(away.size, 0)
+  const { rows } = await sql`select from access_token where name = 'skerry on my-laptop'`.execute(
+    api.cloud.db,
+  )
+  assert.equal(rows.length, 1)
 })

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
 
 import { Ovsdb } from '@skerry/ovsdb'
-import { ovnSchemas } from '@skerry/site'
+import { ovnFiles, ovnHostsRemote, ovnPrograms, ovnSchemas } from '@skerry/site'
 
 import {
   needsOvsdbServer,
@@ -20,6 +20,7 @@ import { startIssuer } from '../../../tools/lab/src/network/certificates.ts'
 import { freePorts } from '../../../tools/lab/src/network/ports.ts'
 import { reasonWithoutRoot } from '../../../tools/lab/src/system/packages.ts'
 import { until } from '../../../tools/lab/src/system/wait.ts'
+import { runTool } from '../src/engines/child.ts'
 import { startEngines } from '../src/engines/engines.ts'
 import { prefillHosts, removeStrangers } from '../src/ovn/prefill-southbound.ts'
 
@@ -93,14 +94,18 @@ test(
       socket.on('error', () => undefined).resume()
       return (await promise) ? socket : undefined
     }
-    const first = await until('a host is connected', connected)
-    const closed = once(first, 'close')
+    const drop = async () => {
+      const socket = await until('a host is connected', connected)
+      const closed = once(socket, 'close')
+      await engines.dropHosts()
+      await closed
+    }
+    await drop()
+    await drop()
+    // An attempt that failed in the middle left the port closed.
+    const control = ['-t', ovnFiles(place.directory).southboundControl]
+    await runTool([ovnPrograms.control, ...control, 'ovsdb-server/remove-remote', ovnHostsRemote])
     await engines.dropHosts()
-    await closed
-    await until('a host is connected again', async () => {
-      const socket = await connected()
-      socket?.destroy()
-      return socket !== undefined
-    })
+    await drop()
   },
 )
