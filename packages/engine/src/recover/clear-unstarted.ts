@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { open, readdir, rm } from 'node:fs/promises'
+import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { domainName } from '../host/definition.ts'
@@ -39,14 +39,21 @@ export async function clearUnstarted(paths: Paths, records: readonly VmRecord[])
  */
 export async function clearPid({ qemuPids }: Paths, domain: string): Promise<void> {
   const file = join(qemuPids, `${domain}.pid`)
-  if (!existsSync(file) || (await namesProcess(file))) return
+  if (!existsSync(file) || (await namesQemu(file, domain))) return
   // A start writes the status before the pid file.
   if (!existsSync(join(qemuPids, `${domain}.xml`))) await rm(file, { force: true })
 }
 
-async function namesProcess(pidFile: string): Promise<boolean> {
+/** Removes the pid file of a domain that was destroyed: a QEMU that it names is ending. */
+export const removePid = ({ qemuPids }: Paths, domain: string): Promise<void> =>
+  rm(join(qemuPids, `${domain}.pid`), { force: true })
+
+/** The kernel gives numbers of processes again, so the process has to be this domain's QEMU. */
+async function namesQemu(pidFile: string, domain: string): Promise<boolean> {
   const pid = (await readHead(pidFile)).trim()
-  return /^\d+$/.test(pid) && existsSync(`/proc/${pid}`)
+  if (!/^\d+$/.test(pid)) return false
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return words.split('\0').some((word) => `${word},`.startsWith(`guest=${domain},`))
 }
 
 async function readHead(file: string): Promise<string> {

@@ -17,7 +17,7 @@ import { saysLibvirt } from '../host/to-fault.ts'
 import { freeAddress } from '../network/fixed-address.ts'
 import { dropUnusedNetworks } from '../network/org-network.ts'
 import { closeShare } from '../share/share.ts'
-import { clearPid } from './clear-unstarted.ts'
+import { removePid } from './clear-unstarted.ts'
 
 const { managedSave, snapshotsMetadata, checkpointsMetadata, nvram } = libvirt.DomainUndefineFlags
 
@@ -79,7 +79,7 @@ async function requirePower(
 export async function discard(host: Host, record: VmRecord): Promise<void> {
   const dom = await lookUp(host, domainName(record))
   if (dom) await undefine(host, dom)
-  await clearPid(host.paths, domainName(record))
+  await removePid(host.paths, domainName(record))
   await closeShare(host, record)
   await freeAddress(host, record)
   await rm(vmDirectory(host.paths, record), { recursive: true, force: true })
