@@ -247,7 +247,7 @@ export async function slowDown(host: LabHost, vm: string, isSlow: boolean): Prom
   await withDomain(host, vm, (connection, dom) =>
     connection.call(libvirt.domainMigrateSetMaxSpeed, {
       dom,
-      bandwidth: isSlow ? 4n : 4096n,
+      bandwidth: isSlow ? 16n : 4096n,
       flags: 0,
     }),
   )
