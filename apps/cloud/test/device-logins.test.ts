@@ -227,7 +227,10 @@ test('a cell that dies while it gives the token has given nothing, and another o
 async function startFront(away: Set<string>) {
   const front = createServer((asked, response) => {
     const { pathname } = new URL(asked.url ?? '', BASE)
-    if (away.delete(pathname)) return void response.writeHead(503).end()
+    if (away.delete(pathname)) {
+      response.writeHead(503).end()
+      return
+    }
     const { method = 'GET', url = '', headers } = asked
     const to = { host: '127.0.0.1', port: api.port, agent: false as const }
     const passed = request({ ...to, method, path: url, headers }, (answered) => {
