@@ -6,14 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
-import { reasonToSkip, startOpenIdServer, until, type OpenIdServer } from '@skerry/lab'
+import { reasonToSkip, startOpenIdServer, type OpenIdServer } from '@skerry/lab'
 import type { Page } from 'playwright-core'
 
 import type { Profile } from '../../apps/cli/src/profiles/profiles.ts'
-import { keptProfiles, skerry } from '../../apps/cli/test/terminal.ts'
+import { skerry } from '../../apps/cli/test/terminal.ts'
 import { startLoneCell, type LoneCell } from '../attack/lone-cell.ts'
 import { startBrowser, type WebBrowser } from '../web/browser.ts'
 import { loginWithCode, NOWHERE } from './identity/device-login.ts'
+import { insist } from './identity/insist.ts'
 
 const skip = reasonToSkip('cloud', 'identity') ?? false
 
@@ -36,15 +37,7 @@ before(async () => {
 })
 after(() => stack.disposeAsync())
 
-/** On a busy machine, a connection to the database may take longer than a request waits. */
-const rule = (...words: readonly string[]) =>
-  until(`the cloud answers skerry ${words.join(' ')}`, async () => {
-    const done = await skerry(NOWHERE, words, {
-      profiles: keptProfiles({ active: 'work', clouds: { work: profile } }),
-      readSecret: async () => server.secret,
-    })
-    return !done.err.includes('cannot reach the database') && done
-  })
+const rule = (...words: readonly string[]) => insist(profile, server.secret, words)
 
 /** Logs in at the identity server, whose page is open. */
 async function sayWho(page: Page, name: string): Promise<void> {

@@ -3,13 +3,13 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { until } from '@skerry/lab'
 import type { OrgId } from '@skerry/vm'
 
 import type { Profile, ProfileStore } from '../../../apps/cli/src/profiles/profiles.ts'
-import { keptProfiles, skerry, type Ran } from '../../../apps/cli/test/terminal.ts'
+import { skerry, type Ran } from '../../../apps/cli/test/terminal.ts'
 import { startLoneCell, type LoneCell } from '../../attack/lone-cell.ts'
 import { NOWHERE } from './device-login.ts'
+import { insist } from './insist.ts'
 
 export interface ProvedCell extends AsyncDisposable {
   readonly cell: LoneCell
@@ -42,15 +42,7 @@ export async function startProvedCell(): Promise<ProvedCell> {
       await writeFile(path, content)
       return path
     },
-    rule: (secret, ...words) =>
-      until(`the cloud answers skerry ${words.join(' ')}`, async () => {
-        const done = await skerry(NOWHERE, words, {
-          profiles: keptProfiles({ active: 'work', clouds: { work: profile } }),
-          readSecret: async () => secret,
-        })
-        // On a busy machine a connection to the database may take longer than a request waits.
-        return !done.err.includes('cannot reach the database') && done
-      }),
+    rule: (secret, ...words) => insist(profile, secret, words),
     async statusOf(of) {
       const headers = { 'x-cloud-authorization': of }
       return (await cell.ask('/api/session', { headers })).status
